@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# "make help" tells the targets and settings.  Products are declared in */module.mk.
+
+VERSION := 0.1.0
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+AR ?= ar
+CLANG ?= clang
+PKG_CONFIG ?= pkg-config
+CFLAGS ?= -O2 -g -fno-omit-frame-pointer
+CPPFLAGS ?=
+LDFLAGS ?=
+SAN ?=
+WERROR ?=
+V ?=
+O ?= $(if $(SAN),build/san,build)
+JOBS ?= 2
+KDIR ?= /lib/modules/$(shell uname -r)/build
+DESTDIR ?=
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 5
+LONG_FUZZ_SECONDS ?= 60
+
+# The Debian packages that building and testing need; "make deps" installs them.
+DEPS_BUILD := gcc make pkg-config libc6-dev libfuse3-dev fuse3 libelf-dev libdw-dev \
+	libiberty-dev libzstd-dev libseccomp-dev binutils binutils-dev
+DEPS_TEST := libcriterion-dev bats clang libclang-rt-14-dev clang-tidy clang-format \
+	sparse linux-perf python3 rsync zip unzip less file strace elfutils xz-utils zstd \
+	mandoc shellcheck util-linux psmisc procps tmux
+
+Q := $(if $(V),,@)
+say = $(if $(V),,@printf '  %-7s %s\n' $1 $2)
+MAKEFLAGS += --no-print-directory
+
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+	-Wold-style-definition -Wvla -Wformat=2 -Wundef -Wpointer-arith -Wwrite-strings
+HARDEN := -fstack-protector-strong -fPIE \
+	$(if $(SAN),,$(if $(filter -O1 -O2 -O3 -Os,$(CFLAGS)),-U_FORTIFY_SOURCE \
+	-D_FORTIFY_SOURCE=2))
+SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all)
+DEFINES := -I. -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DOPFS_VERSION='"$(VERSION)"'
+ALL_CFLAGS = -std=gnu17 $(DEFINES) $(CPPFLAGS) $(CFLAGS) $(WARNINGS) \
+	$(if $(WERROR),-Werror) $(HARDEN) $(SANITIZE)
+ALL_LDFLAGS = -pie -Wl,-z,relro,-z,now -Wl,--as-needed $(SANITIZE) $(CFLAGS) $(LDFLAGS)
+FUZZ_CFLAGS = -std=gnu17 $(DEFINES) -O1 -g -fno-omit-frame-pointer -DOPFS_FUZZ \
+	-fno-sanitize-recover=all
+
+# What a recipe's shell asks pkg-config; a folder's packages are PKGS_FOLDER, and
+# libraries that pkg-config does not know are LIBS_FOLDER.
+pkg_libs = $(if $(strip $1),$$($(PKG_CONFIG) --libs $1))
+pkg_cflags = $(if $(strip $1),$$($(PKG_CONFIG) --cflags $1))
+
+objects = $(patsubst %.c,$(O)/obj/%.o,$1)
+fuzz_objects = $(patsubst %.c,$(O)/fuzz/obj/%.o,$1)
+archives = $(foreach a,$1,$(if $(SRCS_$a),$(O)/lib/$a.a))
+archive_libs = $(call pkg_libs,$(foreach a,$1,$(PKGS_$a))) $(foreach a,$1,$(LIBS_$a))
+
+OBJECTS :=
+PROGRAMS :=
+UNITS :=
+FUZZERS :=
+
+# $(call library,NAME,SOURCES): an archive
+library = $(eval $(call library_rules,$1,$2))
+define library_rules
+SRCS_$1 := $2
+OBJECTS += $(call objects,$2)
+$(O)/lib/$1.a: $(call objects,$2)
+endef
+
+# $(call program,NAME,FOLDER,ARCHIVES): FOLDER/main.c, and an archive of the rest
+program = $(call library,$2,$(filter-out $2/main.c,$(wildcard $2/*.c)))$(if \
+	$(wildcard $2/main.c),$(eval $(call program_rules,$1,$2,$2 $3)))
+define program_rules
+OBJECTS += $(call objects,$2/main.c)
+PROGRAMS += $(O)/bin/$1
+LINKS_$1 := $3
+$(O)/bin/$1: $(call objects,$2/main.c) $$(call archives,$3)
+endef
+
+# $(call unit,FOLDER,MODULE): a criterion program; other files of its folder help it
+unit = $(eval $(call unit_rules,$1_test_$2,tests/unit/$1/test_$2.c $(filter-out \
+	tests/unit/$1/test_%.c,$(wildcard tests/unit/$1/*.c)),$(UNIT_$1)))
+define unit_rules
+OBJECTS += $(call objects,$2)
+UNITS += $(O)/test/$1
+LINKS_$1 := $3
+$(O)/test/$1: $(call objects,$2) $$(call archives,$3)
+endef
+
+# $(call fuzzer,NAME,FOLDERS): built by clang from the folders' sources
+fuzzer = $(eval $(call fuzzer_rules,$1,$2))
+define fuzzer_rules
+FUZZERS += $(O)/fuzz/$1
+LINKS_$1 := $2
+$(O)/fuzz/$1: $$(call fuzz_objects,tests/fuzz/fuzz_$1.c $(foreach a,$2,$(SRCS_$a)))
+endef
+
+all: programs
+.PHONY: all programs tests fuzzers
+
+include $(wildcard base/module.mk libspec/module.mk libsym/module.mk events/module.mk \
+	collector/module.mk opfs/module.mk tests/module.mk)
+
+programs: $(PROGRAMS) $(foreach a,base libspec libsym events collector opfs,$(call \
+	archives,$a))
+tests: $(UNITS)
+fuzzers: $(FUZZERS)
+
+# The folder of an object is the first part of its path, that of a unit test the third.
+folder = $(firstword $(subst /, ,$(patsubst tests/unit/%,%,$1)))
+
+$(O)/obj/%.o: %.c $(O)/settings
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(call pkg_cflags,$(PKGS_$(call folder,$<))) -MMD -MP -c \
+		-o $@ $<
+
+$(O)/lib/%.a:
+	$(call say,AR,$@)
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $^
+
+$(O)/bin/%:
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(call archive_libs,$(LINKS_$*))
+
+$(O)/test/%:
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(call archive_libs,$(LINKS_$*)) \
+		$(call pkg_libs,criterion)
+
+$(O)/fuzz/obj/%.o: %.c $(O)/settings
+	$(call say,CLANG,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) $(FUZZ_CFLAGS) -fsanitize=fuzzer-no-link,address,undefined \
+		$(call pkg_cflags,$(PKGS_$(call folder,$<))) -MMD -MP -c -o $@ $<
+
+$(O)/fuzz/%:
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) -fsanitize=fuzzer,address,undefined -o $@ $^ \
+		$(call archive_libs,$(LINKS_$*))
+
+# Rewritten only when a setting changed, which then rebuilds what it went into.
+SETTINGS = $(CC) $(CLANG) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(FUZZ_CFLAGS)
+$(O)/settings: FORCE
+	@mkdir -p $(@D)
+	@$(PKG_CONFIG) --exists $(PKGS_opfs) $(PKGS_libsym) || \
+		{ echo "opfs: libraries are missing: run 'make deps'" >&2; exit 1; }
+	@echo '$(subst ','\'',$(SETTINGS))' | cmp -s - $@ || \
+		echo '$(subst ','\'',$(SETTINGS))' >$@
+.PHONY: FORCE
+.SECONDARY:
+.DELETE_ON_ERROR:
+
+# ---- checks
+
+BATS_CLI := $(wildcard tests/cli/*.bats)
+BATS_MOUNT := $(wildcard tests/mount/*.bats)
+BATS_LONG := $(wildcard tests/long/*.bats)
+HEADERS := $(filter-out %_list.h,$(wildcard base/*.h libspec/*.h libsym/*.h events/*.h \
+	collector/*.h opfs/*.h kernel/uapi/*.h))
+SOURCES := $(wildcard base/*.c libspec/*.c libsym/*.c events/*.c collector/*.c opfs/*.c)
+
+export CC O SAN BLESS
+SUITE_UNIT = suite:unit jobs:$(JOBS) $(UNITS:%=unit:%)
+SUITE_CLI = suite:cli jobs:$(JOBS) bin:$(O)/bin $(BATS_CLI:%=bats:%)
+SUITE_MOUNT = suite:mount jobs:1 bin:$(O)/bin $(BATS_MOUNT:%=bats:%)
+SUITE_FUZZ = suite:fuzz jobs:$(JOBS) $(FUZZERS:%=fuzz:%:$(FUZZ_SECONDS))
+SAN_O := $(O)/san
+RUN = tests/run.sh $(O)/check
+
+.PHONY: check check-now check-unit check-cli check-mount check-fuzz
+check: deps
+	$(Q)+$(MAKE) check-now
+check-now: all layers headers tests fuzzers
+	$(Q)$(RUN) $(SUITE_UNIT) $(SUITE_CLI) $(SUITE_MOUNT) $(SUITE_FUZZ)
+check-unit: tests
+	$(Q)$(RUN) $(SUITE_UNIT)
+check-cli: all
+	$(Q)$(RUN) $(SUITE_CLI)
+check-mount: all
+	$(Q)$(RUN) $(SUITE_MOUNT)
+check-fuzz: fuzzers
+	$(Q)$(RUN) $(SUITE_FUZZ)
+
+.PHONY: check-san check-san-now check-long check-long-now
+SAN_SUITES = $(subst $(O)/test/,$(SAN_O)/test/,$(SUITE_UNIT:suite:unit=suite:san-unit)) \
+	san:address,undefined $(subst $(O)/bin,$(SAN_O)/bin,$(subst suite:,suite:san-,\
+	$(SUITE_CLI) $(SUITE_MOUNT)))
+check-san: deps
+	$(Q)+$(MAKE) check-san-now
+check-san-now: san
+	$(Q)$(RUN) $(SAN_SUITES)
+check-long: deps
+	$(Q)+$(MAKE) check-long-now
+check-long-now: all fuzzers san
+	$(Q)$(RUN) $(SAN_SUITES) suite:fuzz-long jobs:$(JOBS) \
+		$(FUZZERS:%=fuzz:%:$(LONG_FUZZ_SECONDS)) \
+		suite:long jobs:1 san: bin:$(O)/bin $(BATS_LONG:%=bats:%)
+.PHONY: san
+san:
+	$(Q)+$(MAKE) SAN=address,undefined O=$(SAN_O) all tests
+
+.PHONY: bless
+bless: all
+	$(Q)BLESS=1 $(RUN) $(SUITE_CLI)
+
+.PHONY: layers headers
+layers:
+	$(Q)tests/layers.sh
+
+headers:
+	$(Q)rc=0; for h in $(HEADERS); do \
+		$(CC) $(ALL_CFLAGS) -Werror $(call pkg_cflags,$(PKGS_opfs)) -fsyntax-only \
+			-x c "$$h" || rc=1; \
+	done; exit $$rc
+
+# Findings of these checks are mistakes; the rest of what the tools can say is taste.
+TIDY_CHECKS := -*,clang-analyzer-*,-clang-analyzer-security.insecureAPI.*,bugprone-*,$\
+	-bugprone-easily-swappable-parameters,-bugprone-reserved-identifier,$\
+	-bugprone-assignment-in-if-condition,-bugprone-narrowing-conversions,$\
+	-bugprone-branch-clone,-bugprone-macro-parentheses,-bugprone-sizeof-expression,$\
+	-bugprone-implicit-widening-of-multiplication-result,misc-redundant-expression
+ANALYZER := -fanalyzer -Wno-analyzer-malloc-leak -Wno-analyzer-file-leak \
+	-Wno-analyzer-possible-null-dereference -Wno-analyzer-possible-null-argument \
+	-Wno-analyzer-null-dereference -Wno-analyzer-null-argument -Wno-analyzer-too-complex \
+	-Wno-analyzer-use-of-uninitialized-value
+SPARSE := -Wno-declaration-after-statement -Wno-transparent-union -Wno-non-pointer-null
+
+.PHONY: analyze analyze-tidy analyze-gcc analyze-sparse
+analyze: analyze-tidy analyze-gcc analyze-sparse
+analyze-tidy:
+	$(Q)printf '%s\n' $(SOURCES) | xargs -P $(JOBS) -I{} clang-tidy --quiet \
+		--checks='$(TIDY_CHECKS)' --warnings-as-errors='*' {} \
+		-- -std=gnu17 $(DEFINES) $(call pkg_cflags,$(PKGS_opfs)) 2>/dev/null
+analyze-gcc:
+	$(Q)printf '%s\n' $(SOURCES) | xargs -P $(JOBS) -I{} $(CC) $(ALL_CFLAGS) -Werror \
+		$(ANALYZER) $(call pkg_cflags,$(PKGS_opfs)) -c -o /dev/null {}
+analyze-sparse:
+	$(Q)printf '%s\n' $(SOURCES) | xargs -P $(JOBS) -I{} sparse -Wsparse-error $(SPARSE) \
+		-std=gnu17 $(DEFINES) $(call pkg_cflags,$(PKGS_opfs)) {}
+
+.PHONY: format
+format:
+	$(Q)clang-format -i $(SOURCES) $(HEADERS) $(wildcard tests/unit/*/*.[ch] \
+		tests/fuzz/*.[ch])
+
+# ---- the rest
+
+.PHONY: driver deps demo clean help
+ifneq ($(wildcard kernel/Makefile),)
+driver:
+	$(Q)+$(MAKE) -C $(KDIR) M=$(CURDIR)/kernel
+else
+driver:
+	@echo "opfs $(VERSION) comes without the kernel driver: samples are taken through" \
+		"perf_event (see opcollect(1)); there is nothing to build" >&2
+	@false
+endif
+
+deps:
+	$(Q)tests/deps.sh $(DEPS_BUILD) $(DEPS_TEST)
+
+demo: deps
+	$(Q)+$(MAKE) all
+	$(Q)tests/demo/demo.sh $(O)
+
+clean:
+	rm -rf $(O)
+
+MANS := $(wildcard doc/*.1 doc/*.5 doc/*.7 doc/*.8)
+BASH_COMPLETIONS := $(wildcard doc/completion/bash/*)
+ZSH_COMPLETIONS := $(wildcard doc/completion/zsh/*)
+BINDIR = $(DESTDIR)$(PREFIX)/bin
+MANDIR = $(DESTDIR)$(PREFIX)/share/man
+BASHDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+ZSHDIR = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
+
+.PHONY: install uninstall
+install: all
+	$(Q)install -d $(BINDIR)
+	$(Q)install -m 755 $(PROGRAMS) $(BINDIR)
+	$(Q)for m in $(MANS); do install -Dm 644 $$m \
+		$(MANDIR)/man$${m##*.}/$${m##*/} || exit 1; done
+	$(Q)for c in $(BASH_COMPLETIONS); do install -Dm 644 $$c \
+		$(BASHDIR)/$${c##*/} || exit 1; done
+	$(Q)for c in $(ZSH_COMPLETIONS); do install -Dm 644 $$c \
+		$(ZSHDIR)/$${c##*/} || exit 1; done
+
+uninstall:
+	$(Q)rm -f $(PROGRAMS:$(O)/bin/%=$(BINDIR)/%) \
+		$(BASH_COMPLETIONS:doc/completion/bash/%=$(BASHDIR)/%) \
+		$(ZSH_COMPLETIONS:doc/completion/zsh/%=$(ZSHDIR)/%)
+	$(Q)for m in $(MANS); do rm -f $(MANDIR)/man$${m##*.}/$${m##*/}; done
+
+define HELP
+make [TARGET] [SETTING=VALUE]...
+
+Targets:
+  all           the programs, in $$(O)/bin (default)
+  install       programs, manual pages and completions; uninstall takes them away
+  deps          installs the Debian packages that building and testing need
+  demo          deps, all, then shows what opfs does
+  check         deps, all, then every test that is quick
+  check-long    deps, then all tests with sanitizers, long fuzzing, long tests
+  check-unit check-cli check-mount check-fuzz check-san
+                one part of them
+  bless         takes what reports print now for what they should print
+  layers        no folder includes what is above it
+  headers       every header compiles alone
+  analyze       clang-tidy, gcc -fanalyzer and sparse find no mistake
+  format        lays out the sources with clang-format
+  driver        the kernel driver, if this version has it
+  clean         removes $$(O)
+
+Settings:
+  O=build       where outputs go
+  SAN=          sanitizers, as address,undefined (then O=build/san)
+  V=1           shows commands
+  WERROR=1      warnings are errors
+  CC CFLAGS CPPFLAGS LDFLAGS PKG_CONFIG KDIR JOBS
+  PREFIX=/usr/local DESTDIR=
+endef
+help:
+	@:$(info $(HELP))
+
+-include $(OBJECTS:.o=.d) $(wildcard $(O)/fuzz/obj/*/*.d $(O)/fuzz/obj/*/*/*.d)

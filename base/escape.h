@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BASE_ESCAPE_H
+#define BASE_ESCAPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/strbuf.h"
+
+/* %XX escapes, upper-case hexadecimal, as design of paths and tables uses them. */
+
+/* Appends @len bytes of @s; each for which @plain is false becomes %XX. */
+void escape_add(struct strbuf *out, const void *s, size_t len,
+		bool (*plain)(unsigned char c));
+
+/**
+ * escape_byte - the byte that an escape at @s stands for
+ * Returns 0..255 if @s[0..2] is % and two hexadecimal digits (@left bytes are there),
+ * else -1: the % is then itself.
+ */
+int escape_byte(const char *s, size_t left);
+
+/* Appends @s with every valid %XX decoded. */
+void escape_decode(struct strbuf *out, const char *s, size_t len);
+
+/* True for bytes that a field of a tab-separated table may hold as they are. */
+bool escape_plain_field(unsigned char c);
+
+#endif

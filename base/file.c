@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+
+enum { CHUNK = 16 * 1024, MAX_DEPTH = 200, MAX_TRIES = 100 };
+
+int file_slurp(int dirfd, const char *path, size_t max, struct strbuf *out,
+	       struct err *err)
+{
+	size_t start = out->len;
+	char chunk[CHUNK];
+	int rc = 0;
+	/* O_NONBLOCK: a named pipe without a writer must not hold us up */
+	CLEANUP(close_fd)
+	int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+	if (fd < 0)
+		return err_errno(err, -errno, "%s", path);
+	while (!rc) {
+		ssize_t n = read(fd, chunk, sizeof(chunk));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			rc = err_errno(err, -errno, "%s", path);
+		else if ((size_t)n > max - (out->len - start))
+			rc = err_set(err, -EFBIG, "%s: holds more than %zu bytes", path,
+				     max);
+		else if (n == 0)
+			break;
+		if (!rc)
+			strbuf_add(out, chunk, (size_t)n);
+		if (strbuf_error(out))
+			rc = err_errno(err, -ENOMEM, "%s", path);
+	}
+	if (rc)
+		strbuf_truncate(out, start);
+	return rc;
+}
+
+int file_write_all(int fd, const void *data, size_t len)
+{
+	const char *at = data;
+
+	while (len) {
+		ssize_t n = write(fd, at, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (!n)
+			return -EIO;
+		at += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+ssize_t file_pread_all(int fd, void *data, size_t len, off_t off)
+{
+	size_t done = 0;
+
+	while (done < len) {
+		ssize_t n = pread(fd, (char *)data + done, len - done, off + (off_t)done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (!n)
+			break;
+		done += (size_t)n;
+	}
+	return (ssize_t)done;
+}
+
+/* The directory part of @path with its slash, as printf's "%.*s" wants it. */
+static int dir_len(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? (int)(slash - path) + 1 : 0;
+}
+
+/* Creates a file beside @path and tells its name.  The descriptor or -errno. */
+static int create_beside(int dirfd, const char *path, mode_t mode,
+			 char tmp[static PATH_MAX])
+{
+	static unsigned counter;
+
+	for (int i = 0; i < MAX_TRIES; i++) {
+		unsigned id = __atomic_add_fetch(&counter, 1, __ATOMIC_RELAXED);
+		int n = snprintf(tmp, PATH_MAX, "%.*s.tmp.%d.%u", dir_len(path), path,
+				 (int)getpid(), id);
+		int fd;
+
+		if (n < 0 || n >= PATH_MAX)
+			return -ENAMETOOLONG;
+		fd = openat(dirfd, tmp,
+			    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+		if (fd >= 0)
+			return fd;
+		if (errno != EEXIST)
+			return -errno;
+	}
+	return -EEXIST;
+}
+
+/* Makes the entries of @path's directory last a power failure. */
+static int sync_dir(int dirfd, const char *path)
+{
+	char dir[PATH_MAX];
+	CLEANUP(close_fd) int fd = -1;
+
+	snprintf(dir, sizeof(dir), "%.*s", dir_len(path), path);
+	fd = openat(dirfd, *dir ? dir : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || fsync(fd))
+		return -errno;
+	return 0;
+}
+
+static int fill(int fd, const void *data, size_t len, bool sync)
+{
+	int rc = file_write_all(fd, data, len);
+
+	if (!rc && sync && fsync(fd))
+		rc = -errno;
+	if (close(fd) && !rc)
+		rc = -errno;
+	return rc;
+}
+
+int file_replace(int dirfd, const char *path, const void *data, size_t len, mode_t mode,
+		 int sync, struct err *err)
+{
+	char tmp[PATH_MAX];
+	int fd, rc;
+
+	fd = create_beside(dirfd, path, mode, tmp);
+	if (fd < 0)
+		return err_errno(err, fd, "%s", path);
+	rc = fill(fd, data, len, sync);
+	if (!rc && renameat(dirfd, tmp, dirfd, path))
+		rc = -errno;
+	if (rc)
+		unlinkat(dirfd, tmp, 0);
+	else if (sync)
+		rc = sync_dir(dirfd, path);
+	return rc ? err_errno(err, rc, "%s", path) : 0;
+}
+
+int file_mkdirs(int dirfd, const char *path, mode_t mode, struct err *err)
+{
+	char part[PATH_MAX];
+	struct stat st;
+	size_t len = strlen(path);
+
+	if (!len || len >= sizeof(part))
+		return err_errno(err, len ? -ENAMETOOLONG : -ENOENT, "%s", path);
+	memcpy(part, path, len + 1);
+	for (size_t i = 1; i <= len; i++) {
+		char end = part[i];
+
+		if (end != '/' && end != '\0')
+			continue;
+		part[i] = '\0';
+		if (mkdirat(dirfd, part, mode) && errno != EEXIST) {
+			int rc = -errno;
+
+			if (fstatat(dirfd, part, &st, 0) || !S_ISDIR(st.st_mode))
+				return err_errno(err, rc, "%s", part);
+		}
+		part[i] = end;
+	}
+	if (fstatat(dirfd, path, &st, 0))
+		return err_errno(err, -errno, "%s", path);
+	if (!S_ISDIR(st.st_mode))
+		return err_errno(err, -ENOTDIR, "%s", path);
+	return 0;
+}
+
+static int remove_tree(int dirfd, const char *name, int depth);
+
+/* Removes what is in a directory.  Takes @fd. */
+static int remove_entries(int fd, int depth)
+{
+	CLEANUP(close_dir) DIR *dir = fdopendir(fd);
+
+	if (!dir) {
+		close(fd);
+		return -errno;
+	}
+	for (;;) {
+		struct dirent *de;
+		int rc;
+
+		errno = 0;
+		de = readdir(dir);
+		if (!de)
+			return -errno;
+		if (!strcmp(de->d_name, ".") || !strcmp(de->d_name, ".."))
+			continue;
+		rc = remove_tree(fd, de->d_name, depth + 1);
+		if (rc)
+			return rc;
+	}
+}
+
+static int remove_tree(int dirfd, const char *name, int depth)
+{
+	int fd, rc;
+
+	if (!unlinkat(dirfd, name, 0) || errno == ENOENT)
+		return 0;
+	if (errno != EISDIR && errno != EPERM)
+		return -errno;
+	if (depth > MAX_DEPTH)
+		return -ELOOP;
+	fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	rc = remove_entries(fd, depth);
+	if (rc)
+		return rc;
+	if (unlinkat(dirfd, name, AT_REMOVEDIR) && errno != ENOENT)
+		return -errno;
+	return 0;
+}
+
+int file_remove_tree(int dirfd, const char *path, struct err *err)
+{
+	int rc = remove_tree(dirfd, path, 0);
+
+	return rc ? err_errno(err, rc, "%s", path) : 0;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BASE_FILE_H
+#define BASE_FILE_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "base/strbuf.h"
+
+/* Whole-file helpers.  @dirfd is a directory or AT_FDCWD. */
+
+/* Appends a file's content; -EFBIG if it holds more than @max bytes. */
+int file_slurp(int dirfd, const char *path, size_t max, struct strbuf *out,
+	       struct err *err);
+/* Writes all of it, through short writes and EINTR.  0 or -errno. */
+int file_write_all(int fd, const void *data, size_t len);
+/* Reads up to @len bytes at @off, through short reads; bytes read (short at the end). */
+ssize_t file_pread_all(int fd, void *data, size_t len, off_t off);
+/* Replaces @path by new content: temporary file beside it, write, fsync if @sync, rename. */
+int file_replace(int dirfd, const char *path, const void *data, size_t len, mode_t mode,
+		 int sync, struct err *err);
+/* mkdir -p; existing directories are fine. */
+int file_mkdirs(int dirfd, const char *path, mode_t mode, struct err *err);
+/* rm -r; a missing path is fine; never follows a symbolic link. */
+int file_remove_tree(int dirfd, const char *path, struct err *err);
+
+#endif

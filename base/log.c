@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/log.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MAX_PLACES = 64, MAX_PER_SECOND = 10 };
+
+/* One call of log_at(); a place that finds the table full is not limited. */
+struct place {
+	const char *file;
+	int line;
+	time_t second;
+	unsigned said, dropped; /* within @second */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct place places[MAX_PLACES];
+static const char *name = "opfs";
+static enum log_level max_level = LOG_NOTE;
+static int out_fd = 2;
+
+void log_init(const char *program)
+{
+	name = program;
+}
+
+void log_set_level(enum log_level level)
+{
+	max_level = level;
+}
+
+void log_set_fd(int fd)
+{
+	out_fd = fd;
+}
+
+/* One write a line, so that lines of several processes do not mix. */
+static void say(const char *msg)
+{
+	char text[1024];
+	int len = snprintf(text, sizeof(text), "%s: %s\n", name, msg);
+
+	if (len < 0)
+		return;
+	if ((size_t)len >= sizeof(text))
+		len = sizeof(text) - 1;
+	for (int i = 0; i < len; i++)
+		if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
+			text[i] = '?';
+	text[len - 1] = '\n';
+	while (write(out_fd, text, (size_t)len) < 0 && errno == EINTR)
+		;
+}
+
+static void tell_dropped(struct place *p)
+{
+	char msg[128];
+
+	if (!p->dropped)
+		return;
+	snprintf(msg, sizeof(msg), "%u more messages like those were left out (%s:%d)",
+		 p->dropped, p->file, p->line);
+	p->dropped = 0;
+	say(msg);
+}
+
+static time_t now_second(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+	return ts.tv_sec;
+}
+
+static struct place *place_find(const char *file, int line)
+{
+	for (struct place *p = places; p < places + MAX_PLACES; p++) {
+		if (!p->file)
+			*p = (struct place){ .file = file, .line = line };
+		if (p->line == line && !strcmp(p->file, file))
+			return p;
+	}
+	return NULL;
+}
+
+/* Whether a message from here may be shown now; counts it. */
+static bool admit(const char *file, int line)
+{
+	time_t now = now_second();
+	struct place *p;
+
+	for (p = places; p < places + MAX_PLACES && p->file; p++) {
+		if (p->second == now)
+			continue;
+		tell_dropped(p);
+		p->second = now;
+		p->said = 0;
+	}
+	p = place_find(file, line);
+	if (!p)
+		return true;
+	p->second = now;
+	if (p->said >= MAX_PER_SECOND) {
+		p->dropped++;
+		return false;
+	}
+	p->said++;
+	return true;
+}
+
+void log_at(enum log_level level, const char *file, int line, const char *fmt, ...)
+{
+	char msg[960];
+	va_list ap;
+
+	if (level > max_level)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(msg, sizeof(msg), fmt, ap);
+	va_end(ap);
+	pthread_mutex_lock(&lock);
+	if (admit(file, line))
+		say(msg);
+	pthread_mutex_unlock(&lock);
+}

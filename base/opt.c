@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/opt.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/strbuf.h"
+
+#ifndef OPFS_VERSION
+#define OPFS_VERSION "unknown"
+#endif
+
+enum { MAX_OPTS = 64, FIRST_CODE = 256, MAX_INDENT = 34 };
+
+bool opt_verbose;
+
+/* What every program understands.  A program's own letter comes first. */
+enum common { COMMON_HELP, COMMON_USAGE, COMMON_VERSION, COMMON_VERBOSE, NR_COMMON };
+
+static const struct opt common[] = {
+	[COMMON_HELP] = { .letter = '?', .name = "help", .doc = "show this help" },
+	[COMMON_USAGE] = { .name = "usage", .doc = "show the usage in one line" },
+	[COMMON_VERSION] = { .letter = 'v', .name = "version", .doc = "show version" },
+	[COMMON_VERBOSE] = { .letter = 'V', .name = "verbose", .doc = "say more" },
+	[NR_COMMON] = { 0 },
+};
+
+/* The two tables as one, and as getopt_long() wants them; a code is FIRST_CODE + index. */
+struct grammar {
+	const struct opt *opts[MAX_OPTS];
+	int n;
+	struct option longs[MAX_OPTS + 1];
+	char shorts[2 * MAX_OPTS + 3];
+};
+
+static int find_letter(const struct grammar *g, int letter)
+{
+	for (int i = 0; i < g->n; i++)
+		if (letter && g->opts[i]->letter == letter)
+			return i;
+	return -1;
+}
+
+static void add_table(struct grammar *g, const struct opt *table, char **shorts)
+{
+	for (const struct opt *o = table; o && o->name && g->n < MAX_OPTS; o++) {
+		bool taken = find_letter(g, o->letter) >= 0;
+
+		g->longs[g->n] = (struct option){
+			.name = o->name,
+			.has_arg = o->arg ? required_argument : no_argument,
+			.val = FIRST_CODE + g->n,
+		};
+		g->opts[g->n++] = o;
+		/* getopt answers an unknown letter with '?', so -? is found as one */
+		if (!o->letter || o->letter == '?' || taken)
+			continue;
+		*(*shorts)++ = o->letter;
+		if (o->arg)
+			*(*shorts)++ = ':';
+	}
+}
+
+static void grammar_init(struct grammar *g, const struct opt *own)
+{
+	char *shorts = g->shorts;
+
+	*g = (struct grammar){ 0 };
+	*shorts++ = '+'; /* stop at the first operand */
+	*shorts++ = ':'; /* tell a missing argument from an unknown letter */
+	add_table(g, own, &shorts);
+	add_table(g, common, &shorts);
+}
+
+static void print_usage(const struct opt_program *prog, FILE *to)
+{
+	fprintf(to, "Usage: %s%s%s\n", prog->name, *prog->synopsis ? " " : "",
+		prog->synopsis);
+}
+
+static void print_opt(const struct grammar *g, int i, FILE *to)
+{
+	const struct opt *o = g->opts[i];
+	char left[128];
+	char letter[] = { '-', o->letter, ',', ' ', '\0' };
+	bool has_letter = o->letter && find_letter(g, o->letter) == i;
+
+	snprintf(left, sizeof(left), "  %s--%s%s%s", has_letter ? letter : "    ",
+		 o->name, o->arg ? "=" : "", o->arg ? o->arg : "");
+	if (strlen(left) > MAX_INDENT - 2)
+		fprintf(to, "%s\n%*s%s\n", left, MAX_INDENT, "", o->doc);
+	else
+		fprintf(to, "%-*s%s\n", MAX_INDENT, left, o->doc);
+}
+
+void opt_help(const struct opt_program *prog, FILE *to)
+{
+	struct grammar g;
+
+	grammar_init(&g, prog->opts);
+	print_usage(prog, to);
+	if (prog->about)
+		fprintf(to, "\n%s\n", prog->about);
+	fputs("\nOptions:\n", to);
+	for (int i = 0; i < g.n; i++)
+		print_opt(&g, i, to);
+}
+
+static enum opt_result wrong(const struct opt_program *prog, const struct err *err)
+{
+	fprintf(stderr, "%s: %s\ntry '%s --help'\n", prog->name, err->msg, prog->name);
+	return OPT_WRONG;
+}
+
+/* All long options that @word, without its dashes, may stand for. */
+static int matches(const struct grammar *g, const char *word, size_t len,
+		   struct strbuf *names)
+{
+	int n = 0;
+
+	for (int i = 0; i < g->n; i++) {
+		if (strncmp(g->opts[i]->name, word, len) != 0)
+			continue;
+		strbuf_printf(names, "%s--%s", n++ ? " or " : "", g->opts[i]->name);
+	}
+	return n;
+}
+
+/* Says what is wrong with the word that getopt_long() answered with '?' or ':'. */
+static void explain(const struct grammar *g, int answer, const char *word,
+		    struct err *err)
+{
+	CLEANUP(strbuf_fini) struct strbuf names = { 0 };
+	int code = optopt;
+	int at = code >= FIRST_CODE ? code - FIRST_CODE : find_letter(g, code);
+	size_t len;
+
+	if (code > 0 && code < FIRST_CODE) {
+		if (answer == ':' && at >= 0)
+			err_set(err, -EINVAL, "-%c: needs %s", code, g->opts[at]->arg);
+		else
+			err_set(err, -EINVAL, "-%c: no such option", code);
+		return;
+	}
+	if (at >= 0 && answer == ':') {
+		err_set(err, -EINVAL, "--%s: needs %s", g->opts[at]->name,
+			g->opts[at]->arg);
+		return;
+	}
+	if (at >= 0) {
+		err_set(err, -EINVAL, "--%s: takes no argument", g->opts[at]->name);
+		return;
+	}
+	len = strcspn(word, "=");
+	if (len > 2 && matches(g, word + 2, len - 2, &names) > 1)
+		err_set(err, -EINVAL, "%.*s: is it %s?", (int)len, word,
+			strbuf_str(&names));
+	else
+		err_set(err, -EINVAL, "%.*s: no such option", (int)len, word);
+}
+
+/* OPT_RUN: parsing goes on. */
+static enum opt_result apply_common(const struct opt_program *prog, enum common which)
+{
+	switch (which) {
+	case COMMON_VERBOSE:
+		opt_verbose = true;
+		return OPT_RUN;
+	case COMMON_USAGE:
+		print_usage(prog, stdout);
+		break;
+	case COMMON_VERSION:
+		printf("%s: opfs %s\n", prog->name, OPFS_VERSION);
+		break;
+	default:
+		opt_help(prog, stdout);
+	}
+	fflush(stdout);
+	return OPT_DONE;
+}
+
+static enum opt_result apply(const struct opt_program *prog, const struct opt *o,
+			     void *ctx)
+{
+	struct err err = { 0 };
+
+	if (o >= common && o < common + NR_COMMON)
+		return apply_common(prog, (enum common)(o - common));
+	return o->set(ctx, o->arg ? optarg : NULL, &err) ? wrong(prog, &err) : OPT_RUN;
+}
+
+/* The index of what getopt_long() found, or -1 if it found fault. */
+static int found(const struct grammar *g, int code)
+{
+	if (code >= FIRST_CODE)
+		return code - FIRST_CODE;
+	if (code == '?' && optopt != '?')
+		return -1;
+	return find_letter(g, code);
+}
+
+enum opt_result opt_parse(const struct opt_program *prog, int argc, char **argv,
+			  void *ctx, int *first)
+{
+	enum opt_result result = OPT_RUN;
+	struct err err = { 0 };
+	struct grammar g;
+
+	grammar_init(&g, prog->opts);
+	opterr = 0;
+	optind = 0; /* glibc: forget an earlier parse */
+	while (result == OPT_RUN) {
+		int word = optind > 0 ? optind : 1;
+		int code, at;
+
+		optopt = 0;
+		code = getopt_long(argc, argv, g.shorts, g.longs, NULL);
+		if (code == -1)
+			break;
+		at = found(&g, code);
+		if (at < 0) {
+			explain(&g, code, argv[word], &err);
+			return wrong(prog, &err);
+		}
+		result = apply(prog, g.opts[at], ctx);
+	}
+	*first = optind;
+	return result;
+}
+
+int opt_number(const char *text, const char *what, unsigned long long min,
+	       unsigned long long max, unsigned long long *out, struct err *err)
+{
+	bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+	const char *digits = hex ? text + 2 : text;
+	unsigned long long value;
+
+	errno = 0;
+	value = strtoull(digits, NULL, hex ? 16 : 10);
+	if (!*digits ||
+	    digits[strspn(digits, hex ? "0123456789abcdefABCDEF" : "0123456789")] ||
+	    errno || value < min || value > max)
+		return err_set(err, -EINVAL,
+			       "%s: \"%s\" is not a number from %llu to %llu", what, text,
+			       min, max);
+	*out = value;
+	return 0;
+}

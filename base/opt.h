@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef BASE_OPT_H
+#define BASE_OPT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/err.h"
+
+/*
+ * Options as tables.  Parsing stops at the first word that is no option, so that a
+ * command's own options stay the command's.  Every program and subcommand understands
+ * --help -?, --usage, --version -v and --verbose -V without naming them in its table.
+ */
+struct opt {
+	char letter;      /* 0: none */
+	const char *name; /* long name, without dashes; NULL ends a table */
+	const char *arg;  /* what the argument is called; NULL: takes none */
+	const char *doc;  /* one line for --help */
+	/* @ctx is opt_parse()'s; @arg NULL if the option takes none.  0 or -errno. */
+	int (*set)(void *ctx, const char *arg, struct err *err);
+};
+
+struct opt_program {
+	const char *name;     /* "opcollect record" */
+	const char *synopsis; /* what follows the name: "[-e EVENT]... -- CMD ARGS" */
+	const char *about;    /* a line or several for --help */
+	const struct opt *opts;
+};
+
+enum opt_result {
+	OPT_RUN,   /* go on: operands start at argv[*first] */
+	OPT_DONE,  /* help or version was printed: exit 0 */
+	OPT_WRONG, /* wrong usage, told to stderr: exit 2 */
+};
+
+extern bool opt_verbose; /* -V was given */
+
+/* argv[0] is the (sub)command.  Long options may be cut short where unambiguous. */
+enum opt_result opt_parse(const struct opt_program *prog, int argc, char **argv,
+			  void *ctx, int *first);
+void opt_help(const struct opt_program *prog, FILE *to);
+
+/**
+ * opt_number - a whole number in an option's argument
+ * Decimal, or hexadecimal with 0x; suffixes none.  Returns 0, or -EINVAL with a message
+ * that says "WHAT: "TEXT" is not a number from MIN to MAX".
+ */
+int opt_number(const char *text, const char *what, unsigned long long min,
+	       unsigned long long max, unsigned long long *out, struct err *err);
+
+#endif

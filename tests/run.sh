@@ -1,0 +1,205 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# run.sh LOGDIR WORD...: runs tests, tells what failed or was skipped, and sums up.
+#
+#   suite:NAME       what follows belongs to this suite
+#   jobs:N           and runs so many at a time
+#   bin:DIR          with the programs in DIR
+#   san:LIST         which were built with these sanitizers
+#   unit:PROGRAM     a criterion program
+#   bats:FILE        a bats file
+#   fuzz:PROGRAM:SECONDS
+#                    a libFuzzer program; seeds in tests/fuzz/corpus/NAME, if any
+#
+# Each of the last three keeps its output in LOGDIR/SUITE-NAME.log.  A sanitizer's report
+# is a failure wherever the process that made it was, since it goes to a file that is
+# looked for.  Prints a line a suite, and at the end "N passed, N failed".
+set -u
+
+cd "$(dirname "$0")/.." || exit 1
+case $1 in
+/*) logs=$1 ;;
+*) logs=$PWD/$1 ;;
+esac
+shift
+rm -rf "$logs"
+mkdir -p "$logs" || exit 1
+
+unset MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL
+export OPFS_TOP=$PWD OPFS_SAN='' OPFS_BIN=''
+export BATS_TEST_TIMEOUT=${BATS_TEST_TIMEOUT:-300}
+suite='' jobs=1 items=() running=0 started=0
+suite_passed=0 suite_failed=0 suite_skipped=0
+passed=0 failed=0 skipped=0
+
+# Reads TAP; prints "PASSED FAILED SKIPPED".  $1: whether the plan counts every test.
+count_tap()
+{
+	awk -v exact="$1" '
+	/^ok/ && /# [Ss][Kk][Ii][Pp]/ { s++; next }
+	/^ok/ { p++ }
+	/^not ok/ { f++ }
+	/^1[.][.][0-9]+/ { plan = substr($1, 4) + 0; planned = 1 }
+	END {
+		if (!planned)
+			f++
+		else if (p + f + s < plan)
+			f += exact ? plan - p - f - s : 1
+		print p + 0, f + 0, s + 0
+	}' "$2" 2>/dev/null || echo 0 1 0
+}
+
+run_unit()
+{
+	timeout -k 10 300 "$1" -j1 --tap="$2.tap" >"$2.log" 2>&1 </dev/null
+	local rc=$?
+	count_tap 0 "$2.tap" >"$2.result"
+	return $rc
+}
+
+run_bats()
+{
+	timeout -k 10 1800 bats --formatter tap "$1" >"$2.log" 2>&1 </dev/null
+	local rc=$?
+	cp "$2.log" "$2.tap"
+	count_tap 1 "$2.tap" >"$2.result"
+	return $rc
+}
+
+run_fuzz()
+{
+	local program=${1%:*} seconds=${1##*:} corpus rc
+	local seeds=tests/fuzz/corpus/${program##*/}
+
+	corpus=$(mktemp -d) || return 1
+	[ ! -d "$seeds" ] || cp -r "$seeds/." "$corpus"
+	timeout -k 10 $((seconds + 300)) "$program" -max_total_time="$seconds" \
+		-rss_limit_mb=2048 -timeout=25 -artifact_prefix="$2-" "$corpus" \
+		>"$2.log" 2>&1 </dev/null
+	rc=$?
+	rm -rf "$corpus"
+	if [ $rc = 0 ]; then echo 1 0 0; else echo 0 1 0; fi >"$2.result"
+	return $rc
+}
+
+# Runs one item; $1: KIND:WHAT, $2: where its output goes, without a suffix.
+run_item()
+{
+	local what=${1#*:}
+	local options="log_path=$2.san:print_stacktrace=1"
+
+	export ASAN_OPTIONS="detect_leaks=1:$options" UBSAN_OPTIONS=$options
+	case $1 in
+	unit:*) run_unit "$what" "$2" ;;
+	bats:*) run_bats "$what" "$2" ;;
+	fuzz:*) unset ASAN_OPTIONS UBSAN_OPTIONS; run_fuzz "$what" "$2" ;;
+	esac
+	echo $? >"$2.rc"
+}
+
+item_path()
+{
+	local name=${1#*:}
+
+	name=${name%%:*}
+	name=${name##*/}
+	echo "$logs/$suite-${name%.bats}"
+}
+
+show_skipped()
+{
+	sed -n 's/^ok *[-0-9]* *\(.*[^ ]\) *# [Ss][Kk][Ii][Pp] *\(.*\)/skipped: \1: \2/p' \
+		"$1.tap" 2>/dev/null
+}
+
+show_failure()
+{
+	local report
+
+	echo "==== FAILED: $2 (all of it: $1.log)"
+	if grep -q '^not ok' "$1.log"; then
+		awk '/^not ok/ { on = 1 } /^ok/ { on = 0 } on' "$1.log" | head -n 200
+	else
+		tail -n 60 "$1.log"
+	fi
+	for report in "$1".san*; do
+		[ -e "$report" ] || continue
+		echo "---- $report"
+		head -n 60 "$report"
+	done
+}
+
+# Adds up one finished item.
+tell_item()
+{
+	local path p=0 f=0 s=0 rc=1
+
+	path=$(item_path "$1")
+	read -r p f s 2>/dev/null <"$path.result" || f=1
+	read -r rc 2>/dev/null <"$path.rc"
+	if [ "$f" = 0 ] && { [ "$rc" != 0 ] || compgen -G "$path.san*" >/dev/null; }; then
+		f=1
+	fi
+	suite_passed=$((suite_passed + p))
+	suite_failed=$((suite_failed + f))
+	suite_skipped=$((suite_skipped + s))
+	show_skipped "$path"
+	[ "$f" = 0 ] || show_failure "$path" "$suite ${1#*:}"
+}
+
+end_suite()
+{
+	local item
+
+	[ -n "$suite" ] || return
+	wait
+	running=0
+	for item in "${items[@]}"; do
+		tell_item "$item"
+	done
+	printf '%-12s %4d tests' "$suite:" $((suite_passed + suite_failed + suite_skipped))
+	[ $suite_failed = 0 ] || printf ', %d FAILED' $suite_failed
+	printf ', %d s\n' $((SECONDS - started))
+	passed=$((passed + suite_passed))
+	failed=$((failed + suite_failed))
+	skipped=$((skipped + suite_skipped))
+}
+
+begin_suite()
+{
+	end_suite
+	suite=$1 jobs=1 items=() started=$SECONDS
+	suite_passed=0 suite_failed=0 suite_skipped=0
+}
+
+for word; do
+	case $word in
+	suite:*) begin_suite "${word#*:}" ;;
+	jobs:*) jobs=${word#*:} ;;
+	bin:*) OPFS_BIN=$(realpath -m "${word#*:}") ;;
+	san:*) OPFS_SAN=${word#*:} ;;
+	unit:* | bats:* | fuzz:*)
+		if [ $running -ge "$jobs" ]; then
+			wait -n
+			running=$((running - 1))
+		fi
+		items+=("$word")
+		run_item "$word" "$(item_path "$word")" &
+		running=$((running + 1))
+		;;
+	*)
+		echo "run.sh: $word: not understood" >&2
+		exit 2
+		;;
+	esac
+done
+end_suite
+
+if [ $((passed + failed + skipped)) = 0 ]; then
+	echo "run.sh: there was no test to run" >&2
+	failed=1
+fi
+printf '%d passed, %d failed' $passed $failed
+[ $skipped = 0 ] || printf ', %d skipped' $skipped
+echo
+[ $failed = 0 ]
