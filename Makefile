@@ -61,6 +61,7 @@ OBJECTS :=
 PROGRAMS :=
 UNITS :=
 FUZZERS :=
+BENCHES :=
 
 # $(call library,NAME,SOURCES): an archive
 library = $(eval $(call library_rules,$1,$2))
@@ -98,16 +99,26 @@ LINKS_$1 := $2
 $(O)/fuzz/$1: $$(call fuzz_objects,tests/fuzz/fuzz_$1.c $(foreach a,$2,$(SRCS_$a)))
 endef
 
+# $(call bench_program,NAME,ARCHIVES): bench/NAME.c; with no archives it is FUSE's own
+bench_program = $(eval $(call bench_rules,$1,$2))
+define bench_rules
+OBJECTS += $(call objects,bench/$1.c)
+BENCHES += $(O)/bench/$1
+LINKS_bench_$1 := $2
+$(O)/bench/$1: $(call objects,bench/$1.c) $$(call archives,$2)
+endef
+
 all: programs
-.PHONY: all programs tests fuzzers
+.PHONY: all programs tests fuzzers benches
 
 include $(wildcard base/module.mk libspec/module.mk libsym/module.mk events/module.mk \
-	collector/module.mk opfs/module.mk tests/module.mk)
+	collector/module.mk opfs/module.mk tests/module.mk bench/module.mk)
 
 programs: $(PROGRAMS) $(foreach a,base libspec libsym events collector opfs,$(call \
 	archives,$a))
 tests: $(UNITS)
 fuzzers: $(FUZZERS)
+benches: $(BENCHES)
 
 # The folder of an object is the first part of its path, that of a unit test the third.
 folder = $(firstword $(subst /, ,$(patsubst tests/unit/%,%,$1)))
@@ -128,6 +139,12 @@ $(O)/bin/%:
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(call archive_libs,$(LINKS_$*))
+
+$(O)/bench/%:
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(call archive_libs,$(LINKS_bench_$*)) \
+		$(call pkg_libs,fuse3)
 
 $(O)/test/%:
 	$(call say,LINK,$@)
@@ -254,6 +271,17 @@ format:
 
 # ---- the rest
 
+.PHONY: bench bench-inserts bench-collect bench-report bench-mount
+bench: bench-inserts bench-collect bench-report bench-mount
+bench-inserts: benches
+	$(Q)$(O)/bench/db_insert
+bench-collect: all
+	$(Q)bench/collect.py $(O)/bin
+bench-report: all
+	$(Q)bench/report.py $(O)/bin
+bench-mount: all benches
+	$(Q)bench/mount_rates.sh $(O)
+
 .PHONY: driver deps demo clean help
 ifneq ($(wildcard kernel/Makefile),)
 driver:
@@ -313,6 +341,8 @@ Targets:
   check-unit check-cli check-mount check-fuzz check-san
                 one part of them
   bless         takes what reports print now for what they should print
+  bench         what inserting, collecting, reading and mounting cost, beside perf
+                and an empty FUSE file system
   layers        no folder includes what is above it
   headers       every header compiles alone
   analyze       clang-tidy, gcc -fanalyzer and sparse find no mistake

@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Writes a large session over real binaries of this machine: usage mklarge.py DIR [APPS LIBS OFFSETS]
+
+APPS applications with LIBS dependents each, OFFSETS distinct offsets a file: by default
+28 * 40 = 1,120 files of 2,000 offsets, 2.24 million in all.  The bytes are put together
+here from the description of the format in doc/internals.md, not by the project's writer.
+"""
+import array
+import os
+import random
+import struct
+import sys
+
+
+def text_of(path):
+    """File offset and size of .text, or None if path is no 64-bit ELF file."""
+    with open(path, "rb") as f:
+        h = f.read(64)
+        if len(h) < 64 or h[:5] != b"\x7fELF\x02":
+            return None
+        off, = struct.unpack_from("<Q", h, 40)
+        size, num, names = struct.unpack_from("<HHH", h, 58)
+        f.seek(off)
+        table = f.read(size * num)
+        sections = [struct.unpack_from("<IIQQQQ", table, i * size) for i in range(num)]
+        f.seek(sections[names][4])
+        strings = f.read(sections[names][5])
+        for name, _, _, _, offset, length in sections:
+            if strings[name:name + 6] == b".text\0":
+                return offset, length
+    return None
+
+
+def binaries(where, want, least):
+    found = []
+    for top in where:
+        for name in sorted(os.listdir(top)):
+            path = os.path.realpath(os.path.join(top, name))
+            if path in (f[0] for f in found) or not os.path.isfile(path):
+                continue
+            try:
+                text = text_of(path)
+            except (OSError, struct.error, IndexError):
+                continue
+            if text and text[1] >= least:
+                found.append((path, text[0], text[1], int(os.stat(path).st_mtime)))
+            if len(found) == want:
+                return found
+    return found
+
+
+def write_file(path, image, offsets, rng):
+    _, start, length, mtime = image
+    keys = sorted({start + rng.randrange(length) for _ in range(offsets)})
+    size = 128
+    while size < len(keys) + 1:
+        size *= 2
+    heads = array.array("I", bytes(4 * size))
+    nodes = bytearray(16 * size)
+    for n, key in enumerate(keys, 1):
+        slot = ((key >> 32) ^ key) & 0xffffffff
+        slot = (slot ^ (slot >> 8)) & (size - 1)
+        struct.pack_into("<QII", nodes, 16 * n, key, 1 + int(rng.expovariate(0.2)), heads[slot])
+        heads[slot] = n
+    header = struct.pack("<4sIIIIIIIdQIIQQ", b"DAE\n", 0x13, 4, 0, 0, 1000, 0, 0, 2400.0,
+                         mtime, 0, 0, 0, 0)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as f:
+        f.write(header + struct.pack("<II24x", size, len(keys) + 1) + nodes + heads.tobytes())
+    return len(keys)
+
+
+def main():
+    top = sys.argv[1]
+    apps, libs, offsets = (int(a) for a in (sys.argv[2:5] or (28, 40, 2000)))
+    rng = random.Random(1)
+    programs = binaries(["/usr/bin", "/usr/sbin"], apps, 8000)
+    libraries = binaries(["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
+                          "/usr/lib/gcc/x86_64-linux-gnu/12"]
+                         if os.path.isdir("/usr/lib/x86_64-linux-gnu") else ["/usr/lib"],
+                         libs - 1, 20000)
+    total = files = 0
+    for app in programs:
+        for image in [app] + libraries:
+            total += write_file("%s/samples/current/{root}%s/{dep}/{root}%s/TIMER.1000.0.all.all.all"
+                                % (top, app[0], image[0]), image, offsets, rng)
+            files += 1
+    print("%s: %d files, %d distinct offsets, %d binaries"
+          % (top, files, total, len(programs) + len(libraries)))
+
+
+if __name__ == "__main__":
+    main()

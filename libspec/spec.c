@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "libspec/spec.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+const struct spec_tag spec_tags[SPEC_NR_TAGS] = {
+#define TAG(id_, name_, kind_, doc_)                                                     \
+	[SPEC_##id_] = { .name = name_, .kind = kind_, .id = SPEC_##id_, .doc = doc_ },
+#include "libspec/tag_list.h"
+#undef TAG
+};
+
+const struct spec_tag *spec_tag_find(const char *name, size_t len)
+{
+	for (size_t i = 0; len && i < SPEC_NR_TAGS; i++)
+		if (strlen(spec_tags[i].name) == len && !memcmp(spec_tags[i].name, name, len))
+			return &spec_tags[i];
+	return NULL;
+}
+
+bool spec_word_parse(const char *word, size_t len, struct spec_word *out)
+{
+	const char *colon = memchr(word, ':', len);
+	size_t name_len = colon ? (size_t)(colon - word) : len;
+	const struct spec_tag *tag = spec_tag_find(word, name_len);
+
+	if (!tag)
+		return false;
+	*out = (struct spec_word){ .tag = tag, .colon = colon != NULL };
+	if (colon && name_len + 1 < len) {
+		out->value = colon + 1;
+		out->value_len = len - name_len - 1;
+	}
+	return true;
+}
+
+/* ---- values */
+
+bool spec_number(const char *text, bool any_base, uint64_t *out)
+{
+	const char *digits = "0123456789", *at = text;
+	unsigned long long value;
+	int base = 10;
+
+	if (any_base && at[0] == '0' && (at[1] == 'x' || at[1] == 'X')) {
+		at += 2;
+		digits = "0123456789abcdefABCDEF";
+		base = 16;
+	} else if (any_base && at[0] == '0' && at[1]) {
+		digits = "01234567";
+		base = 8;
+	}
+	if (!*at || at[strspn(at, digits)])
+		return false;
+	errno = 0;
+	value = strtoull(at, NULL, base);
+	if (errno)
+		return false;
+	*out = value;
+	return true;
+}
+
+static int parse_numbers(const struct spec_tag *tag, struct spec_value *v, struct err *err)
+{
+	v->numbers = calloc(v->items.nr + 1, sizeof(*v->numbers));
+	if (!v->numbers)
+		return err_set(err, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < v->items.nr; i++) {
+		const char *text = v->items.items[i].text;
+
+		if (v->items.items[i].all)
+			continue;
+		if (!spec_number(text, tag->id == SPEC_UNIT_MASK, &v->numbers[v->nr_numbers]))
+			return err_set(err, -EINVAL,
+				       "%s:%s: \"%s\" is not a number (%s, a list of such, or all)",
+				       tag->name, v->raw, text,
+				       tag->id == SPEC_UNIT_MASK ? "65, 0x41" : "0, 1, 2 ...");
+		v->nr_numbers++;
+	}
+	return 0;
+}
+
+int spec_value_new(const struct spec_tag *tag, const char *raw, bool exact,
+		   struct spec_value **out, struct err *err)
+{
+	CLEANUP(spec_value_putp) struct spec_value *v = calloc(1, sizeof(*v));
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+	int rc;
+
+	if (!v)
+		return err_set(err, -ENOMEM, "out of memory");
+	v->refs = 1;
+	v->exact = exact;
+	v->raw = strdup(raw);
+	spec_decode(raw, &text);
+	v->text = strbuf_take(&text);
+	if (!v->raw || !v->text)
+		return err_set(err, -ENOMEM, "out of memory");
+	rc = spec_items_parse(raw, &v->items, err);
+	if (rc)
+		return err_add(err, rc, "%.100s%s%.100s", tag->name, *tag->name ? ":" : "",
+			       raw);
+	for (size_t i = 0; i < v->items.nr && !exact; i++)
+		v->all |= v->items.items[i].all;
+	if (tag->kind == SPEC_TAG_NUMBERS)
+		rc = parse_numbers(tag, v, err);
+	if (!rc)
+		*out = TAKE(v);
+	return rc;
+}
+
+struct spec_value *spec_value_get(struct spec_value *v)
+{
+	if (v)
+		__atomic_add_fetch(&v->refs, 1, __ATOMIC_RELAXED);
+	return v;
+}
+
+void spec_value_put(struct spec_value *v)
+{
+	if (!v || __atomic_sub_fetch(&v->refs, 1, __ATOMIC_ACQ_REL))
+		return;
+	spec_items_fini(&v->items);
+	free(v->numbers);
+	free(v->text);
+	free(v->raw);
+	free(v);
+}
+
+/* ---- specifications */
+
+static bool copy_sessions(struct spec *s, char *const *sessions, size_t nr)
+{
+	s->sessions = calloc(nr ? nr : 1, sizeof(*s->sessions));
+	if (!s->sessions)
+		return false;
+	for (; s->nr_sessions < nr; s->nr_sessions++) {
+		s->sessions[s->nr_sessions] = strdup(sessions[s->nr_sessions]);
+		if (!s->sessions[s->nr_sessions])
+			return false;
+	}
+	return true;
+}
+
+struct spec *spec_new(char *const *sessions, size_t nr)
+{
+	struct spec *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->refs = 1;
+	if (!copy_sessions(s, sessions, nr)) {
+		spec_put(s);
+		return NULL;
+	}
+	return s;
+}
+
+struct spec *spec_with_sessions(const struct spec *s, char *const *sessions, size_t nr)
+{
+	struct spec *n = spec_new(sessions, nr);
+
+	for (size_t i = 0; n && i < SPEC_NR_TAGS; i++)
+		n->values[i] = spec_value_get(s->values[i]);
+	return n;
+}
+
+struct spec *spec_with(const struct spec *s, const struct spec_tag *tag,
+		       struct spec_value *value)
+{
+	struct spec *n = spec_with_sessions(s, s->sessions, s->nr_sessions);
+
+	if (n && value) {
+		spec_value_put(n->values[tag->id]);
+		n->values[tag->id] = spec_value_get(value);
+	}
+	return n;
+}
+
+struct spec *spec_get(struct spec *s)
+{
+	if (s)
+		__atomic_add_fetch(&s->refs, 1, __ATOMIC_RELAXED);
+	return s;
+}
+
+void spec_put(struct spec *s)
+{
+	if (!s || __atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL))
+		return;
+	for (size_t i = 0; i < SPEC_NR_TAGS; i++)
+		spec_value_put(s->values[i]);
+	for (size_t i = 0; i < s->nr_sessions; i++)
+		free(s->sessions[i]);
+	free(s->sessions);
+	free(s);
+}
+
+/* A value as one component: only "/" cannot stand there as it is. */
+static void format_value(const struct spec_value *v, struct strbuf *out)
+{
+	for (const char *c = v->raw; *c; c++) {
+		if (*c == '/')
+			strbuf_puts(out, "%2F");
+		else
+			strbuf_putc(out, *c);
+	}
+}
+
+static void format_sessions(const struct spec *s, struct strbuf *out)
+{
+	if (s->nr_sessions != 1)
+		strbuf_puts(out, "session:");
+	for (size_t i = 0; i < s->nr_sessions; i++) {
+		if (i)
+			strbuf_putc(out, ',');
+		spec_listed(s->sessions[i], false, s->sessions[i], out);
+	}
+}
+
+void spec_format(const struct spec *s, struct strbuf *out)
+{
+	format_sessions(s, out);
+	for (size_t i = 0; i < SPEC_NR_TAGS; i++) {
+		if (!s->values[i])
+			continue;
+		strbuf_putc(out, '/');
+		if (*spec_tags[i].name)
+			strbuf_printf(out, "%s:", spec_tags[i].name);
+		format_value(s->values[i], out);
+	}
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* TAG(id, name, kind, what a person is told), in the order of a canonical path */
+TAG(SESSION, "session", SPEC_TAG_SESSIONS, "sum of sessions: list of names and globs; first in a path")
+TAG(SESSION_EXCLUDE, "session-exclude", SPEC_TAG_SESSIONS, "leave sessions out of that sum")
+TAG(DEFAULT, "", SPEC_TAG_IMAGES, "a name without a tag: application or library of that name")
+TAG(EVENT, "event", SPEC_TAG_NAMES, "list of event names")
+TAG(COUNT, "count", SPEC_TAG_NUMBERS, "list of counts (events per sample)")
+TAG(UNIT_MASK, "unit-mask", SPEC_TAG_NUMBERS, "list of unit masks, also as 0x41")
+TAG(IMAGE, "image", SPEC_TAG_IMAGES, "applications: list of names, paths and globs")
+TAG(IMAGE_EXCLUDE, "image-exclude", SPEC_TAG_IMAGES, "leave applications, libraries and kernel images out")
+TAG(LIB_IMAGE, "lib-image", SPEC_TAG_IMAGES, "where in an application samples fell: library, kernel image, memory")
+TAG(LIB_IMAGE_EXCLUDE, "lib-image-exclude", SPEC_TAG_IMAGES, "leave libraries, kernel images and memory out")
+TAG(TGID, "tgid", SPEC_TAG_NUMBERS, "list of process ids (sessions recorded with --separate=thread)")
+TAG(TID, "tid", SPEC_TAG_NUMBERS, "list of thread ids (sessions recorded with --separate=thread)")
+TAG(CPU, "cpu", SPEC_TAG_NUMBERS, "list of CPUs (sessions recorded with --separate=cpu)")
+TAG(SYMBOL, "symbol", SPEC_TAG_SYMBOL, "list of functions, mangled or not, and globs")

@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Writes OProfile sample files, independently of libspec, from a description in JSON.
+
+usage: mksession.py SESSION_DIR [FILE.json]      (no file: standard input)
+
+The description is a list of sample files, or {"files": [...], "stats": {name: number},
+"live": [generation, drained_ns, "open" or "closed"], "throttled": [event]}.  A sample
+file is an object; what it leaves out has the default given here:
+  session "current"   app "/bin/demo"   image (as app)   callee (none: a flat file)
+  event "CPU_CLK_UNHALTED"   count 100000   um 0   tgid tid cpu "all"
+  samples {"0x1000": 1}: key -> value    mtime 0   kernel false   cpu_type 4   code 0
+An image is a path ("/bin/ls"), "kern:NAME", or "anon:LABEL:TGID:LO:HI" in hexadecimal.
+Names are written as they stand, as OProfile does; a session with "escape": true in one
+of its files gets a table "images" and names escaped as opcollect does.
+"""
+import json
+import os
+import struct
+import sys
+
+
+def components(path, escape):
+    """The directories of a path, braces escaped where asked."""
+    out = []
+    for part in path.strip("/").split("/"):
+        if escape:
+            head = part
+            while head.startswith("%25"):
+                head = head[3:]
+            if part.startswith("{"):
+                part = "%7B" + part[1:]
+            elif head.startswith("%7B"):
+                part = "%25" + part[1:]
+        out.append(part)
+    return out
+
+
+def image(spec, escape):
+    if spec.startswith("kern:"):
+        return ["{kern}", spec[5:]]
+    if spec.startswith("anon:"):
+        label, tgid, low, high = spec[5:].rsplit(":", 3)
+        return ["{anon:%s}" % label, "%d.0x%x.0x%x" % (int(tgid), int(low, 16),
+                                                      int(high, 16))]
+    return ["{root}"] + components(spec, escape)
+
+
+def database(samples):
+    """Descriptor, nodes and hash table, keys in the order given."""
+    size = 128
+    while size < len(samples) + 1:
+        size *= 2
+    table = [0] * size
+    nodes = [(0, 0, 0)]
+    for key, value in samples:
+        folded = ((key >> 32) ^ key) & 0xffffffff
+        slot = (folded ^ (folded >> 8)) & (size - 1)
+        nodes.append((key, value, table[slot]))
+        table[slot] = len(nodes) - 1
+    used = len(nodes)
+    nodes += [(0, 0, 0)] * (size - used)
+    return (struct.pack("<II24x", size, used) +
+            b"".join(struct.pack("<QII", *n) for n in nodes) +
+            struct.pack("<%dI" % size, *table))
+
+
+def sample_file(d):
+    samples = [(int(str(k), 0), v) for k, v in d.get("samples", {"0x1000": 1}).items()]
+    anon = d.get("image", "")
+    start = int(anon.rsplit(":", 2)[1], 16) if anon.startswith("anon:") else 0
+    head = struct.pack("<4sIIIIIIIdQIIQQ", b"DAE\n", 0x13, d.get("cpu_type", 4),
+                       d.get("code", 0), d.get("um", 0), d.get("count", 100000),
+                       1 if d.get("kernel") else 0, 0, d.get("mhz", 0.0),
+                       d.get("mtime", 0), 0, 0, start, 0)
+    assert len(head) == 72
+    return head + database(samples)
+
+
+def write(fd, parts, data):
+    """Makes directories one by one: a path may be longer than PATH_MAX."""
+    fd = os.dup(fd)
+    for part in parts[:-1]:
+        try:
+            os.mkdir(part, dir_fd=fd)
+        except FileExistsError:
+            pass
+        below = os.open(part, os.O_RDONLY | os.O_DIRECTORY, dir_fd=fd)
+        os.close(fd)
+        fd = below
+    out = os.open(parts[-1], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644, dir_fd=fd)
+    with os.fdopen(out, "wb") as f:
+        f.write(data)
+    os.close(fd)
+
+
+def main():
+    top = sys.argv[1]
+    with open(sys.argv[2]) if len(sys.argv) > 2 else sys.stdin as f:
+        told = json.load(f)
+    if isinstance(told, list):
+        told = {"files": told}
+    os.makedirs(top, exist_ok=True)
+    fd = os.open(top, os.O_RDONLY | os.O_DIRECTORY)
+    escaped = {d.get("session", "current") for d in told["files"] if d.get("escape")}
+    sessions = {"current"}
+    for d in told["files"]:
+        session = d.get("session", "current")
+        sessions.add(session)
+        esc = session in escaped
+        app = d.get("app", "/bin/demo")
+        parts = ["samples", session] + image(app, esc) + ["{dep}"]
+        parts += image(d.get("image", app), esc)
+        if "callee" in d:
+            parts += ["{cg}"] + image(d["callee"], esc)
+        parts.append("%s.%d.%d.%s.%s.%s" % (
+            d.get("event", "CPU_CLK_UNHALTED"), d.get("count", 100000), d.get("um", 0),
+            d.get("tgid", "all"), d.get("tid", "all"), d.get("cpu", "all")))
+        write(fd, parts, sample_file(d))
+    for session in escaped:
+        write(fd, ["samples", session, "images"], b"# opfs images 1\n")
+    for name, number in told.get("stats", {}).items():
+        write(fd, ["samples", "current", "stats", name], str(number).encode())
+    for event in told.get("throttled", []):
+        write(fd, ["samples", "current", "stats", "throttled", event], b"")
+    if "live" in told:
+        line = "%d %d %s\n" % tuple(told["live"])
+        write(fd, ["samples", "current", "stats", "live"], line.encode())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The reference session in its place: sample files name binaries in /opt/opdemo.
+
+# Fails if there is no way to have a /opt of one's own.
+opdemo_possible()
+{
+	opdemo_unshare true >/dev/null 2>&1
+}
+
+opdemo_unshare()
+{
+	if [ "$(id -u)" = 0 ]; then
+		unshare -m -- "$@"
+	else
+		unshare -rm -- "$@"
+	fi
+}
+
+# opdemo COMMAND...: runs it in /opt/opdemo, which only this command and its children
+# see.  The session directory there is s1.
+opdemo()
+{
+	opdemo_unshare sh -c '
+		mount -t tmpfs -o mode=755 opdemo /opt &&
+		tar -C / --no-same-owner -xJf "$1" && shift &&
+		cd /opt/opdemo && exec "$@"
+	' sh "$OPFS_TOP/tests/data/opdemo.tar.xz" "$@"
+}
+
+# What OProfile printed to stdout in transcript $1.
+opdemo_transcript()
+{
+	sed -n '/^--- stdout$/,/^--- stderr$/p' "$OPFS_TOP/tests/data/transcripts/$1" |
+		sed '1d;$d'
+}

@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Reads OProfile 1.x sessions, from the description of the format alone.
+
+It shares no code with libspec, so that the two can check each other.
+
+    opsamples.py check DIR    DIR is a session directory: is every file sound?
+    opsamples.py totals DIR   what each file says, as JSON
+
+check prints {"files": N, "nodes": N, "total": N, "bad": [[PATH, REASON]...]} and exits 1
+if anything is bad.  totals prints a list of objects: session, path, app, image, callee,
+event, count, unit_mask, tgid, tid, cpu, nodes, samples.  A session is taken for one whose
+names are escaped if it has a file "images".
+"""
+
+import json
+import os
+import re
+import struct
+import sys
+
+NODES = 104
+HEADER = struct.Struct("<4sIIIIIIxxxxdQIxxxxQQ")
+FIELDS = ("magic", "version", "cpu_type", "event", "unit_mask", "count", "is_kernel",
+          "cpu_mhz", "mtime", "cg_to_is_kernel", "anon_start", "cg_to_anon_start")
+assert HEADER.size == 72
+
+
+class Bad(Exception):
+    pass
+
+
+def unescape(text):
+    return re.sub(rb"%([0-9A-Fa-f]{2})", lambda m: bytes([int(m.group(1), 16)]), text)
+
+
+def component(text, escaped):
+    if escaped and re.match(rb"(%25)*%7B", text):
+        return b"{" + text[3:] if text.startswith(b"%7B") else text[3:]
+    return text
+
+
+def parse_image(parts, stop, escaped):
+    """Takes one image off the front of parts; returns it and what is left."""
+    kind, rest = parts[0], parts[1:]
+    anon = re.fullmatch(rb"\{anon:(.*)\}", kind, re.S)
+    if anon:
+        if not rest:
+            raise Bad("no region behind {anon:}")
+        region = re.fullmatch(rb"(\d+)\.(0x[0-9a-f]+)\.(0x[0-9a-f]+)", rest[0])
+        if not region:
+            raise Bad("bad region")
+        label = unescape(anon.group(1)) if escaped else anon.group(1)
+        tgid, low, high = region.groups()
+        return label + b" (tgid:%s range:%s-%s)" % (tgid, low, high), rest[1:]
+    if kind not in (b"{root}", b"{kern}"):
+        raise Bad("neither {root}, {kern} nor {anon:}")
+    end = rest.index(stop) if stop in rest else len(rest)
+    if not end:
+        raise Bad("empty image")
+    return b"".join(b"/" + component(c, escaped) for c in rest[:end]), rest[end:]
+
+
+def parse_name(path, escaped):
+    """path: bytes, relative to the session, beginning with {root} or {kern}."""
+    parts = [p for p in path.split(b"/") if p]
+    spec = parts.pop().split(b".")
+    if len(spec) != 6 or not all(spec):
+        raise Bad("not six fields")
+    app, parts = parse_image(parts, b"{dep}", escaped)
+    if parts[:1] != [b"{dep}"] or len(parts) < 2:
+        raise Bad("no {dep}")
+    image, parts = parse_image(parts[1:], b"{cg}", escaped)
+    callee = None
+    if parts[:1] == [b"{cg}"] and len(parts) > 1:
+        callee, parts = parse_image(parts[1:], None, escaped)
+    if parts:
+        raise Bad("too many components")
+    if not all(n == b"all" or n.isdigit() for n in spec[3:]):
+        raise Bad("bad tgid, tid or cpu")
+    number = lambda n: None if n == b"all" else int(n)
+    return {"app": app, "image": image, "callee": callee,
+            "event": unescape(spec[0]) if escaped else spec[0],
+            "count": int(spec[1]), "unit_mask": int(spec[2]),
+            "tgid": number(spec[3]), "tid": number(spec[4]), "cpu": number(spec[5])}
+
+
+class File:
+    def __init__(self, path):
+        with open(path, "rb") as f:
+            self.data = data = f.read()
+        if len(data) < NODES:
+            raise Bad("shorter than a header")
+        self.header = dict(zip(FIELDS, HEADER.unpack_from(data)))
+        if self.header["magic"] != b"DAE\n":
+            raise Bad("bad magic number")
+        if self.header["version"] != 0x13:
+            raise Bad("version %#x" % self.header["version"])
+        self.size, self.used = struct.unpack_from("<II", data, 72)
+        if (len(data) - NODES) // 20 != self.size:
+            raise Bad("length %d does not fit size %d" % (len(data), self.size))
+        if not 1 <= self.used <= self.size:
+            raise Bad("%d of %d slots used" % (self.used, self.size))
+        self.nodes = list(struct.iter_unpack("<QII", data[NODES:NODES + 16 * self.used]))
+        at = NODES + 16 * self.size
+        self.table = struct.unpack_from("<%dI" % self.size, data, at)
+
+    def total(self):
+        return sum(value for _, value, _ in self.nodes[1:])
+
+    def slot(self, key):
+        t = (key >> 32) ^ (key & 0xffffffff)
+        return (t ^ (t >> 8)) & (self.size - 1)
+
+    def check(self):
+        """Every node in use is reached once, from the slot its key hashes to."""
+        if self.size & (self.size - 1):
+            raise Bad("size %d is no power of two" % self.size)
+        seen = set()
+        for slot, node in enumerate(self.table):
+            while node:
+                if node >= self.used:
+                    raise Bad("slot %d leads to unused node %d" % (slot, node))
+                if node in seen:
+                    raise Bad("node %d is reached twice" % node)
+                seen.add(node)
+                key, _, following = self.nodes[node]
+                if self.slot(key) != slot:
+                    raise Bad("node %d is in slot %d's chain" % (node, slot))
+                node = following
+        if len(seen) != self.used - 1:
+            raise Bad("%d nodes are not reached" % (self.used - 1 - len(seen)))
+
+
+def sessions(session_dir):
+    samples = os.path.join(os.fsencode(session_dir), b"samples")
+    for name in sorted(os.listdir(samples)):
+        if os.path.isdir(os.path.join(samples, name)):
+            yield name, os.path.join(samples, name)
+
+
+def sample_files(session):
+    """Paths relative to the session, sorted."""
+    found = []
+    for top in (b"{root}", b"{kern}"):
+        for folder, _, names in os.walk(os.path.join(session, top)):
+            found += [os.path.relpath(os.path.join(folder, n), session)
+                      for n in names if not n.endswith(b".jo")]
+    return sorted(found)
+
+
+def walk(session_dir):
+    """Yields (session name, path, parsed name, File); raises nothing, but yields
+    (session name, path, None, Bad) for what is damaged."""
+    for name, session in sessions(session_dir):
+        escaped = os.path.exists(os.path.join(session, b"images"))
+        for path in sample_files(session):
+            try:
+                yield name, path, parse_name(path, escaped), File(os.path.join(session, path))
+            except Bad as why:
+                yield name, path, None, why
+
+
+def text(value):
+    return os.fsdecode(value) if isinstance(value, bytes) else value
+
+
+def check(session_dir):
+    result = {"files": 0, "nodes": 0, "total": 0, "bad": []}
+    for session, path, name, file in walk(session_dir):
+        result["files"] += 1
+        try:
+            if name is None:
+                raise file
+            file.check()
+        except Bad as why:
+            result["bad"].append([text(session + b"/" + path), str(why)])
+            continue
+        result["nodes"] += file.used - 1
+        result["total"] += file.total()
+    return result
+
+
+def totals(session_dir):
+    rows = []
+    for session, path, name, file in walk(session_dir):
+        row = {"session": text(session), "path": text(path)}
+        if name is None:
+            row["bad"] = str(file)
+        else:
+            row.update((key, text(value)) for key, value in name.items())
+            row.update(nodes=file.used - 1, samples=file.total())
+        rows.append(row)
+    return rows
+
+
+def main(argv):
+    if len(argv) != 3 or argv[1] not in ("check", "totals"):
+        print(__doc__, file=sys.stderr)
+        return 2
+    result = check(argv[2]) if argv[1] == "check" else totals(argv[2])
+    json.dump(result, sys.stdout, indent=1)
+    print()
+    return 1 if argv[1] == "check" and result["bad"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

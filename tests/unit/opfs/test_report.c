@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "opfs/report.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libspec/spec.h"
+#include "tests/unit/opfs/reference.h"
+
+static char *render(const char *name, const struct profile *p)
+{
+	const struct report *r = report_find(name, strlen(name));
+	struct strbuf out = { 0 };
+	struct err err = { 0 };
+
+	cr_assert_not_null(r, "%s", name);
+	cr_assert_eq(r->render(p, NULL, &out, &err), 0, "%s", err.msg);
+	return strbuf_take(&out);
+}
+
+static bool has_line(const char *text, const char *line)
+{
+	size_t len = strlen(line);
+
+	for (const char *at = text; at; at = strchr(at, '\n'), at = at ? at + 1 : NULL)
+		if (!strncmp(at, line, len) && at[len] == '\n')
+			return true;
+	return false;
+}
+
+static const struct fake_event cycles = { "CPU_CLK_UNHALTED", 100000, 0, 41 };
+static const struct fake_event misses = { "LLC_MISSES", 6000, 0x41, 41 };
+
+Test(report, every_file_has_a_name_of_its_own_and_a_doc)
+{
+	static const char *const order[] = { "README", "status", "summary", "report",
+					     "report.tsv" };
+
+	cr_assert_eq(nr_reports, 5);
+	for (size_t i = 0; i < nr_reports; i++) {
+		cr_expect_str_eq(reports[i]->name, order[i]);
+		cr_expect_neq(reports[i]->doc[0], '\0');
+		cr_expect_eq(report_find(order[i], strlen(order[i])), reports[i]);
+	}
+	cr_expect_null(report_find("report.", 7));
+	cr_expect_null(report_find("repor", 5));
+	cr_expect_eq(report_find("report/x", 6), report_find("report", 6));
+}
+
+Test(report, tsv_has_fixed_columns_and_no_zeros)
+{
+	struct fake f;
+	struct profile *p;
+	char *text;
+
+	fake_init(&f);
+	fake_file(&f, "/bin/a", "/bin/a", &cycles, 3);
+	fake_file(&f, "/bin/a", "/lib/b", &cycles, 1);
+	fake_file(&f, "/bin/a", "/lib/b", &misses, 8);
+	p = fake_load(&f, PROFILE_SYMBOLS);
+	text = render("report.tsv", p);
+	cr_expect_str_eq(text,
+			 "event\tapplication\timage\tsymbol\tsamples\tshare\n"
+			 "CPU_CLK_UNHALTED:100000\t/bin/a\t/bin/a\t/bin/a\t3\t75.0000\n"
+			 "CPU_CLK_UNHALTED:100000\t/bin/a\t/lib/b\t/lib/b\t1\t25.0000\n"
+			 "LLC_MISSES:6000:0x41\t/bin/a\t/lib/b\t/lib/b\t8\t100.0000\n");
+	free(text);
+	profile_put(p);
+	fake_fini(&f);
+}
+
+Test(report, tsv_escapes_what_would_break_a_field)
+{
+	struct fake f;
+	struct profile *p;
+	char *text;
+
+	fake_init(&f);
+	fake_file(&f, "/a\tb\nc%d", "/a\tb\nc%d", &cycles, 3);
+	p = fake_load(&f, PROFILE_SYMBOLS);
+	text = render("report.tsv", p);
+	cr_expect(strstr(text, "\t/a%09b%0Ac%25d\t/a%09b%0Ac%25d\t"), "%s", text);
+	free(text);
+	profile_put(p);
+	fake_fini(&f);
+}
+
+/* The first numbers of all lines that do not begin with a tab. */
+static uint64_t sum_lines(const char *text, size_t skip_lines)
+{
+	uint64_t sum = 0;
+
+	for (const char *at = text; at && *at;
+	     at = strchr(at, '\n'), at = at ? at + 1 : NULL)
+		if (skip_lines)
+			skip_lines--;
+		else if (at[0] != '\t')
+			sum += strtoull(at, NULL, 10);
+	return sum;
+}
+
+Test(report, totals_of_report_and_summary_agree)
+{
+	struct fake f;
+	struct reference all = { 0 };
+	struct profile *p = reference_profile(&f, &all);
+	char *by_symbol = render("report", p), *by_app = render("summary", p);
+
+	cr_expect_eq(sum_lines(by_symbol, 3), 2223);
+	cr_expect_eq(sum_lines(by_app, 5), 2223);
+	cr_expect_eq(p->classes[0].total, 2223);
+	free(by_symbol);
+	free(by_app);
+	profile_put(p);
+	fake_fini(&f);
+}
+
+Test(report, no_samples_is_told_with_a_remedy)
+{
+	static const char *const names[] = { "summary", "report" };
+	struct fake f;
+	struct profile *p;
+
+	fake_init(&f);
+	f.cat.dirs[0].stats.value[SPEC_STAT_TAKEN] = 7;
+	f.cat.dirs[0].stats.value[SPEC_STAT_LOST_NO_MAPPING] = 5;
+	p = fake_load(&f, PROFILE_SYMBOLS);
+	for (int i = 0; i < 2; i++) {
+		char *text = render(names[i], p);
+
+		cr_expect(strstr(text, "no samples yet"), "%s", text);
+		cr_expect(strstr(text, "7 taken"), "%s", text);
+		cr_expect(strstr(text, "5 lost"), "%s", text);
+		cr_expect(strstr(text, "opcollect record"), "%s", text);
+		free(text);
+	}
+	profile_put(p);
+	fake_fini(&f);
+}
+
+Test(report, status_tells_losses_and_images_without_symbols)
+{
+	struct catalog_bad bad = { (char *)"{root}/x", (char *)"bad magic number" };
+	char *throttled[] = { (char *)"cycles" }, *notes[] = { (char *)"a note" };
+	struct fake f;
+	struct catalog_dir *d;
+	struct profile *p;
+	char *text;
+
+	fake_init(&f);
+	d = &f.cat.dirs[0];
+	fake_file(&f, "/bin/a", "/bin/a", &cycles, 30);
+	fake_file(&f, "/bin/a", "/lib/b", &cycles, 10);
+	d->stats.value[SPEC_STAT_TAKEN] = 50;
+	d->stats.value[SPEC_STAT_STORED] = 40;
+	d->stats.value[SPEC_STAT_LOST_RECORDS] = 10;
+	d->has_live = true;
+	d->live = (struct spec_live){ 12, 1700000000123456789, true };
+	d->throttled = throttled;
+	d->nr_throttled = 1;
+	d->notes = notes;
+	d->nr_notes = 1;
+	f.cat.bad = &bad;
+	f.cat.nr_bad = 1;
+	p = fake_load(&f, PROFILE_SYMBOLS);
+	text = render("status", p);
+	cr_expect(has_line(
+		text, "cpu: Intel Architectural Perfmon, speed 2400 MHz (estimated)"));
+	cr_expect(has_line(text, "samples: 40"));
+	cr_expect(has_line(text, "session: current"));
+	cr_expect(has_line(text, "taken: 50"));
+	cr_expect(has_line(text, "stored: 40"));
+	cr_expect(has_line(text, "lost: 10 (20 %)"));
+	cr_expect(strstr(text, "\nlost_records_by_kernel: 10 (20 %): "));
+	cr_expect(has_line(text, "generation: 12"));
+	cr_expect(has_line(text, "drained: 2023-11-14T22:13:20.123Z"));
+	cr_expect(has_line(text, "throttled: cycles"));
+	cr_expect(has_line(text, "note: a note"));
+	cr_expect(has_line(text, "damaged: {root}/x: bad magic number"));
+	cr_expect(strstr(text, "\nunresolved: /lib/b: 10 (25 %): "), "%s", text);
+	free(text);
+	profile_put(p);
+	fake_fini(&f);
+}
+
+Test(report, readme_names_every_file_and_tag)
+{
+	struct fake f;
+	struct profile *p;
+	char *text, line[64];
+
+	fake_init(&f);
+	fake_file(&f, "/bin/a", "/bin/a", &cycles, 30);
+	p = fake_load(&f, PROFILE_PAIRS);
+	text = render("README", p);
+	for (size_t i = 0; i < nr_reports; i++) {
+		snprintf(line, sizeof(line), "\n  %s ", reports[i]->name);
+		cr_expect(strstr(text, line), "%s", line);
+	}
+	for (size_t i = 0; i < SPEC_NR_TAGS; i++) {
+		snprintf(line, sizeof(line), "\n  %s ", spec_tags[i].name);
+		cr_expect(!spec_tags[i].name[0] || strstr(text, line), "%s", line);
+	}
+	cr_expect(strstr(text, "event:CPU_CLK_UNHALTED/summary"), "%s", text);
+	cr_expect(strstr(text, "image:/bin/a/report"), "%s", text);
+	free(text);
+	profile_put(p);
+	fake_fini(&f);
+}
+
+Test(report, ends_when_nobody_waits)
+{
+	atomic_bool cancel = true;
+	struct viewer gone = { .cancel = &cancel };
+	struct fake f;
+	struct profile *p;
+
+	fake_init(&f);
+	fake_file(&f, "/bin/a", "/bin/a", &cycles, 30);
+	p = fake_load(&f, PROFILE_SYMBOLS);
+	for (size_t i = 0; i < nr_reports; i++) {
+		struct strbuf out = { 0 };
+		struct err err = { 0 };
+
+		if (strcmp(reports[i]->name, "README") != 0)
+			cr_expect_eq(reports[i]->render(p, &gone, &out, &err), -EINTR,
+				     "%s", reports[i]->name);
+		strbuf_fini(&out);
+	}
+	profile_put(p);
+	fake_fini(&f);
+}
