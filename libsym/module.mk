@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-PKGS_libsym := libdw libelf libzstd libseccomp
+PKGS_libsym := libdw libelf liblzma libzstd libseccomp
 LIBS_libsym := -liberty
 $(call library,libsym,$(wildcard libsym/*.c))

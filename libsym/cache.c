@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "libsym/cache.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/map.h"
+#include "base/strbuf.h"
+
+enum { STEP_NS = 50000000, ENTRY_BYTES = 512 };
+
+/* What stat(2) shows of the file; zeros if there is none. */
+struct identity {
+	uint64_t dev, ino, size, mode;
+	struct timespec mtime, ctime;
+};
+
+struct entry {
+	struct entry *newer, *older; /* by last use */
+	char *key;
+	size_t key_len;
+	bool loading; /* by a thread that will come back */
+	unsigned waiting;
+	struct identity identity;
+	int64_t loaded_s;
+	struct sym_table *table; /* NULL while loading for the first time */
+};
+
+struct sym_cache {
+	struct sym_server *server;
+	size_t max_bytes;
+	pthread_mutex_t lock; /* over all below */
+	pthread_cond_t loaded;
+	struct map map; /* key -> entry */
+	struct entry *newest, *oldest;
+	struct sym_cache_stats stats;
+};
+
+struct sym_cache *sym_cache_new(struct sym_server *server, size_t max_bytes)
+{
+	struct sym_cache *c = calloc(1, sizeof(*c));
+	pthread_condattr_t attr;
+
+	if (!c)
+		return NULL;
+	c->server = server;
+	c->max_bytes = max_bytes;
+	pthread_mutex_init(&c->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&c->loaded, &attr);
+	pthread_condattr_destroy(&attr);
+	return c;
+}
+
+static void unlink_entry(struct sym_cache *c, struct entry *e)
+{
+	*(e->newer ? &e->newer->older : &c->newest) = e->older;
+	*(e->older ? &e->older->newer : &c->oldest) = e->newer;
+	e->newer = e->older = NULL;
+}
+
+static void link_newest(struct sym_cache *c, struct entry *e)
+{
+	e->older = c->newest;
+	*(c->newest ? &c->newest->newer : &c->oldest) = e;
+	c->newest = e;
+}
+
+static size_t entry_bytes(const struct entry *e)
+{
+	return ENTRY_BYTES + (e->table ? e->table->bytes : 0);
+}
+
+static void drop_table(struct sym_cache *c, struct entry *e)
+{
+	if (e->table)
+		c->stats.bytes -= e->table->bytes;
+	sym_table_put(TAKE(e->table));
+}
+
+static void remove_entry(struct sym_cache *c, struct entry *e)
+{
+	drop_table(c, e);
+	c->stats.bytes -= entry_bytes(e);
+	c->stats.entries--;
+	map_del(&c->map, e->key, e->key_len);
+	unlink_entry(c, e);
+	free(e->key);
+	free(e);
+}
+
+void sym_cache_free(struct sym_cache *c)
+{
+	if (!c)
+		return;
+	while (c->newest)
+		remove_entry(c, c->newest);
+	map_fini(&c->map);
+	pthread_cond_destroy(&c->loaded);
+	pthread_mutex_destroy(&c->lock);
+	free(c);
+}
+
+static void add_text(struct strbuf *key, const char *s)
+{
+	strbuf_add(key, s ? s : "", s ? strlen(s) + 1 : 1);
+}
+
+/* Everything that the answer depends on: what is asked for, and with whose rights. */
+static void make_key(const struct sym_job *job, struct strbuf *key)
+{
+	static const struct sym_places no_places;
+	const struct sym_places *p = job->places ? job->places : &no_places;
+	const struct sym_cred *cred = job->cred;
+
+	strbuf_printf(key, "%d %lld %d ", job->kind, (long long)job->mtime, cred != NULL);
+	if (cred) {
+		strbuf_printf(key, "%u %u ", (unsigned)cred->uid, (unsigned)cred->gid);
+		strbuf_add(key, cred->groups, cred->nr_groups * sizeof(*cred->groups));
+	}
+	strbuf_add(key, &job->build_id, sizeof(job->build_id));
+	add_text(key, job->path);
+	add_text(key, job->name);
+	add_text(key, p->debug_dir);
+	add_text(key, p->kallsyms);
+	add_text(key, p->modules);
+	add_text(key, p->modules_dir);
+	add_text(key, p->kernel_notes);
+}
+
+static struct identity look_at(const struct sym_job *job)
+{
+	struct identity id;
+	struct stat st;
+
+	memset(&id, 0, sizeof(id));
+	if (!job->path || !*job->path || stat(job->path, &st))
+		return id;
+	id.dev = st.st_dev;
+	id.ino = st.st_ino;
+	id.size = (uint64_t)st.st_size;
+	id.mode = st.st_mode;
+	id.mtime = st.st_mtim;
+	id.ctime = st.st_ctim;
+	return id;
+}
+
+static int64_t now_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec;
+}
+
+/* Seconds that a table is good for while its file stays the same; 0: for ever. */
+static int64_t good_for(const struct sym_job *job, const struct sym_table *t)
+{
+	if (t->state == SYM_BROKEN)
+		return 60; /* trying again is dear */
+	if (t->state == SYM_MISSING || t->state == SYM_UNREADABLE ||
+	    t->state == SYM_NO_SYMBOLS)
+		return 10;
+	/* a better source may be installed; a module may be loaded elsewhere */
+	if (t->source == SYM_FROM_DYNSYM || t->source == SYM_FROM_MINIDEBUG)
+		return job->kind == SYM_VDSO ? 0 : 10;
+	return job->kind == SYM_MODULE && (!job->path || !*job->path) ? 10 : 0;
+}
+
+static bool is_fresh(const struct sym_job *job, const struct entry *e,
+		     const struct identity *now)
+{
+	int64_t limit;
+
+	if (!e->table || memcmp(&e->identity, now, sizeof(*now)))
+		return false;
+	limit = good_for(job, e->table);
+	return !limit || now_s() - e->loaded_s < limit;
+}
+
+static struct entry *find_entry(struct sym_cache *c, const struct strbuf *key)
+{
+	uint64_t value;
+
+	if (!map_get(&c->map, key->data, key->len, &value))
+		return NULL;
+	return (struct entry *)(uintptr_t)value;
+}
+
+/* A new entry that is loading, or NULL if out of memory. */
+static struct entry *add_entry(struct sym_cache *c, struct strbuf *key)
+{
+	struct entry *e = calloc(1, sizeof(*e));
+
+	if (!e || map_set(&c->map, key->data, key->len, (uintptr_t)e)) {
+		free(e);
+		return NULL;
+	}
+	e->key_len = key->len;
+	e->key = strbuf_take(key);
+	link_newest(c, e);
+	c->stats.bytes += ENTRY_BYTES;
+	c->stats.entries++;
+	return e;
+}
+
+static void evict(struct sym_cache *c)
+{
+	struct entry *e = c->oldest, *next;
+
+	for (; e && c->stats.bytes > c->max_bytes; e = next) {
+		next = e->newer;
+		if (e->loading || e->waiting)
+			continue;
+		remove_entry(c, e);
+		c->stats.evicted++;
+	}
+}
+
+static void wait_a_step(struct sym_cache *c, struct entry *e)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	t.tv_nsec += STEP_NS;
+	if (t.tv_nsec >= 1000000000) {
+		t.tv_sec++;
+		t.tv_nsec -= 1000000000;
+	}
+	e->waiting++;
+	pthread_cond_timedwait(&c->loaded, &c->lock, &t);
+	e->waiting--;
+}
+
+/* The entry, not loading; NULL if none, or *rc set if the caller was cancelled. */
+static struct entry *settled_entry(struct sym_cache *c, const struct strbuf *key,
+				   const atomic_bool *cancel, int *rc)
+{
+	struct entry *e = find_entry(c, key);
+
+	while (e && e->loading) {
+		wait_a_step(c, e);
+		if (cancel && atomic_load_explicit(cancel, memory_order_relaxed)) {
+			*rc = -EINTR;
+			return NULL;
+		}
+		e = find_entry(c, key);
+	}
+	return e;
+}
+
+static void store(struct sym_cache *c, struct entry *e, const struct identity *id,
+		  struct sym_table *table)
+{
+	drop_table(c, e);
+	e->table = sym_table_get(table);
+	e->identity = *id;
+	e->loaded_s = now_s();
+	c->stats.bytes += table->bytes;
+}
+
+/* With the lock, which it gives up meanwhile. */
+static int load_entry(struct sym_cache *c, struct entry *e, const struct sym_job *job,
+		      const atomic_bool *cancel, const struct identity *id,
+		      struct sym_table **out, struct err *err)
+{
+	struct sym_table *table = NULL;
+	int rc;
+
+	c->stats.misses++;
+	e->loading = true;
+	pthread_mutex_unlock(&c->lock);
+	rc = sym_server_load(c->server, job, cancel, &table, err);
+	pthread_mutex_lock(&c->lock);
+	e->loading = false;
+	if (!rc) {
+		store(c, e, id, table);
+		*out = table;
+	} else if (!e->table && !e->waiting) {
+		remove_entry(c, e);
+	}
+	pthread_cond_broadcast(&c->loaded);
+	evict(c);
+	return rc;
+}
+
+static int load_locked(struct sym_cache *c, const struct sym_job *job, struct strbuf *key,
+		       const atomic_bool *cancel, const struct identity *id,
+		       struct sym_table **out, struct err *err)
+{
+	int rc = 0;
+	struct entry *e = settled_entry(c, key, cancel, &rc);
+
+	if (rc)
+		return err_errno(err, rc, "symbols");
+	if (e && is_fresh(job, e, id)) {
+		unlink_entry(c, e);
+		link_newest(c, e);
+		c->stats.hits++;
+		*out = sym_table_get(e->table);
+		return 0;
+	}
+	if (!e)
+		e = add_entry(c, key);
+	if (!e)
+		return err_errno(err, -ENOMEM, "symbols");
+	return load_entry(c, e, job, cancel, id, out, err);
+}
+
+int sym_cache_load(struct sym_cache *c, const struct sym_job *job, const atomic_bool *cancel,
+		   struct sym_table **out, struct err *err)
+{
+	CLEANUP(strbuf_fini) struct strbuf key = { 0 };
+	struct identity id = look_at(job);
+	int rc;
+
+	make_key(job, &key);
+	if (strbuf_error(&key))
+		return err_errno(err, -ENOMEM, "symbols");
+	pthread_mutex_lock(&c->lock);
+	rc = load_locked(c, job, &key, cancel, &id, out, err);
+	pthread_mutex_unlock(&c->lock);
+	return rc;
+}
+
+struct sym_server *sym_cache_server(struct sym_cache *c)
+{
+	return c->server;
+}
+
+void sym_cache_stats(struct sym_cache *c, struct sym_cache_stats *out)
+{
+	pthread_mutex_lock(&c->lock);
+	*out = c->stats;
+	pthread_mutex_unlock(&c->lock);
+}

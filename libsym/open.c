@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "libsym/open.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "libsym/cred.h"
+
+int sym_open(const char *path, const struct sym_cred *cred, struct err *err)
+{
+	CLEANUP(close_fd) int at = open(path, O_PATH | O_CLOEXEC);
+	char self[32];
+	struct stat st;
+	CLEANUP(close_fd) int fd = -1;
+
+	if (at < 0 || fstat(at, &st))
+		return err_errno(err, -errno, "%s", path);
+	if (!S_ISREG(st.st_mode))
+		return err_set(err, -EINVAL, "%s: is not a regular file", path);
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", at);
+	fd = open(self, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0 && errno == ENOENT) /* no /proc here */
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0)
+		return err_errno(err, -errno, "%s", path);
+	if (!sym_cred_may_read(cred, fd))
+		return err_errno(err, -EACCES, "%s", path);
+	return take_fd(&fd);
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "libsym/plt.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+struct slot { /* a place of the GOT that the dynamic linker fills */
+	uint64_t addr;
+	uint32_t sym; /* in the table that the relocations link to */
+	uint32_t strings; /* section with the names */
+	uint64_t sym_section;
+	int64_t addend;
+};
+
+struct slots {
+	struct slot *data;
+	size_t len, cap;
+};
+
+struct machine {
+	uint16_t machine;
+	uint32_t jump_slot, glob_dat, irelative;
+	void (*scan)(const struct machine *m, struct sym_build *b,
+		     const struct sym_elf *image, size_t section, const struct slots *s);
+};
+
+static uint32_t le32(const uint8_t *p)
+{
+	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+/* jmp *disp(%rip), alone or behind endbr64 and a bnd prefix. */
+uint64_t sym_plt_slot_x86(const uint8_t *code, size_t len, uint64_t addr)
+{
+	static const uint8_t endbr64[4] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	size_t at = 0;
+
+	if (len >= 4 && !memcmp(code, endbr64, 4))
+		at = 4;
+	if (at < len && code[at] == 0xf2)
+		at++;
+	if (len < at + 6 || code[at] != 0xff || code[at + 1] != 0x25)
+		return 0;
+	return addr + at + 6 + (uint64_t)(int64_t)(int32_t)le32(code + at + 2);
+}
+
+uint64_t sym_plt_slot_aarch64(const uint8_t *code, size_t len, uint64_t addr)
+{
+	uint32_t adrp, ldr;
+	uint64_t page;
+
+	if (len < 8)
+		return 0;
+	adrp = le32(code);
+	ldr = le32(code + 4);
+	if ((adrp & 0x9f00001f) != 0x90000010 || (ldr & 0xffc003ff) != 0xf9400211)
+		return 0;
+	page = (uint64_t)(adrp >> 5 & 0x7ffff) << 2 | (adrp >> 29 & 3);
+	if (page & 1u << 20)
+		page |= ~(uint64_t)0 << 21;
+	return (addr & ~(uint64_t)0xfff) + (page << 12) + (uint64_t)(ldr >> 10 & 0xfff) * 8;
+}
+
+static int compare_slots(const void *pa, const void *pb)
+{
+	const struct slot *a = pa, *b = pb;
+
+	return a->addr < b->addr ? -1 : a->addr > b->addr;
+}
+
+static const struct slot *find_slot(const struct slots *s, uint64_t addr)
+{
+	struct slot key = { .addr = addr };
+
+	return addr && s->len ?
+	       bsearch(&key, s->data, s->len, sizeof(key), compare_slots) : NULL;
+}
+
+/* "puts", "puts+0x10", "*ABS*+0x401000": as objdump spells what a slot is filled with. */
+static void slot_name(const struct sym_elf *image, const struct slot *s, struct strbuf *out)
+{
+	const char *name = "*ABS*";
+	Elf_Data *data;
+	GElf_Sym sym;
+
+	if (s->sym) {
+		data = elf_getdata(elf_getscn(image->elf, s->sym_section), NULL);
+		if (!data || s->sym > INT32_MAX || !gelf_getsym(data, (int)s->sym, &sym))
+			return;
+		name = elf_strptr(image->elf, s->strings, sym.st_name);
+	}
+	if (!name || !*name)
+		return;
+	strbuf_puts(out, name);
+	if (s->addend || !s->sym)
+		strbuf_printf(out, "+0x%" PRIx64, (uint64_t)s->addend);
+	strbuf_puts(out, "@plt");
+}
+
+static void add_entry(struct sym_build *b, const struct sym_elf *image, size_t section,
+		      uint64_t at, uint64_t size, const struct slot *slot)
+{
+	const GElf_Shdr *sh = &image->sh[section];
+	CLEANUP(strbuf_fini) struct strbuf name = { 0 };
+	struct sym_cand c = {
+		.off = sh->sh_offset + at,
+		.size = size,
+		.vma = sh->sh_addr + at,
+		.flags = SYM_PLT,
+	};
+
+	if (__builtin_add_overflow(sh->sh_offset, sh->sh_size, &c.limit))
+		return;
+	slot_name(image, slot, &name);
+	if (!name.len)
+		return;
+	c.name = arena_strdup(&b->arena, strbuf_str(&name));
+	if (strbuf_error(&name) || !c.name)
+		b->failed = true;
+	else
+		sym_build_add(b, &c);
+}
+
+static const Elf_Data *section_bytes(const struct sym_elf *image, size_t section)
+{
+	Elf_Data *data = elf_rawdata(elf_getscn(image->elf, section), NULL);
+
+	return data && data->d_buf ? data : NULL;
+}
+
+static void scan_x86(const struct machine *m, struct sym_build *b,
+		     const struct sym_elf *image, size_t section, const struct slots *s)
+{
+	const GElf_Shdr *sh = &image->sh[section];
+	const Elf_Data *data = section_bytes(image, section);
+	size_t step = sh->sh_entsize == 8 || sh->sh_entsize == 16 ? sh->sh_entsize : 0;
+
+	(void)m;
+	if (!data)
+		return;
+	if (!step) /* some linkers leave it open; only .plt.got has short entries */
+		step = strcmp(image->sh_names[section], ".plt.got") ? 16 : 8;
+	for (size_t at = 0; at + step <= data->d_size; at += step) {
+		uint64_t got = sym_plt_slot_x86((const uint8_t *)data->d_buf + at, step,
+						sh->sh_addr + at);
+		const struct slot *slot = find_slot(s, got);
+
+		if (slot)
+			add_entry(b, image, section, at, step, slot);
+	}
+}
+
+static void scan_aarch64(const struct machine *m, struct sym_build *b,
+			 const struct sym_elf *image, size_t section,
+			 const struct slots *s)
+{
+	const GElf_Shdr *sh = &image->sh[section];
+	const Elf_Data *data = section_bytes(image, section);
+	const uint8_t *code = data ? data->d_buf : NULL;
+
+	(void)m;
+	for (size_t at = 0; code && at + 16 <= data->d_size; at += 4) {
+		uint64_t got = sym_plt_slot_aarch64(code + at, 8, sh->sh_addr + at);
+		const struct slot *slot = find_slot(s, got);
+		size_t start = at;
+
+		if (!slot)
+			continue;
+		if (at >= 4 && le32(code + at - 4) == 0xd503245f) /* bti c */
+			start -= 4;
+		/* adrp, ldr, add, br; with bti or pac in front or between two words more */
+		add_entry(b, image, section, start,
+			  sh->sh_entsize == 24 || start != at ? 24 : 16, slot);
+	}
+}
+
+static const struct machine machines[] = {
+	{ EM_X86_64, R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT, R_X86_64_IRELATIVE, scan_x86 },
+	{ EM_AARCH64, R_AARCH64_JUMP_SLOT, R_AARCH64_GLOB_DAT, R_AARCH64_IRELATIVE,
+	  scan_aarch64 },
+};
+
+/* Those of one relocation section that fill slots which code jumps through. */
+static int add_slots(const struct machine *m, const struct sym_elf *image, size_t section,
+		     struct slots *out)
+{
+	const GElf_Shdr *sh = &image->sh[section];
+	Elf_Data *data = elf_getdata(elf_getscn(image->elf, section), NULL);
+	size_t size = gelf_fsize(image->elf, ELF_T_RELA, 1, EV_CURRENT);
+	struct slot s = { .sym_section = sh->sh_link };
+	GElf_Rela r;
+
+	if (!data || data->d_type != ELF_T_RELA || !size)
+		return 0;
+	if (sh->sh_link && sh->sh_link < image->nr_sh)
+		s.strings = image->sh[sh->sh_link].sh_link;
+	for (size_t i = 0; i < data->d_size / size && i < INT32_MAX; i++) {
+		uint32_t type;
+
+		if (!gelf_getrela(data, (int)i, &r))
+			continue;
+		type = (uint32_t)GELF_R_TYPE(r.r_info);
+		if (type != m->jump_slot && type != m->glob_dat && type != m->irelative)
+			continue;
+		s.addr = r.r_offset;
+		s.sym = (uint32_t)GELF_R_SYM(r.r_info);
+		s.addend = r.r_addend;
+		if (vec_push(out, s))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static const struct machine *find_machine(uint16_t number)
+{
+	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
+		if (machines[i].machine == number)
+			return &machines[i];
+	return NULL;
+}
+
+static bool is_plt(const struct sym_elf *image, size_t section)
+{
+	const GElf_Shdr *sh = &image->sh[section];
+
+	return sh->sh_type == SHT_PROGBITS && sh->sh_flags & SHF_EXECINSTR &&
+	       (!strncmp(image->sh_names[section], ".plt", 4) ||
+		!strcmp(image->sh_names[section], ".iplt"));
+}
+
+/* Only .plt.got jumps through slots of .rela.dyn, which can be very long. */
+static bool may_fill_slots(const struct sym_elf *image, size_t section)
+{
+	const GElf_Shdr *sh = &image->sh[section];
+
+	return sh->sh_type == SHT_RELA && sh->sh_flags & SHF_ALLOC &&
+	       (strcmp(image->sh_names[section], ".rela.dyn") ||
+		sym_elf_section(image, ".plt.got"));
+}
+
+void sym_plt_add(const struct sym_elf *image, struct sym_build *b)
+{
+	const struct machine *m = find_machine(image->machine);
+	struct slots slots = { 0 };
+	size_t tables = 0;
+
+	for (size_t i = 1; m && i < image->nr_sh; i++)
+		tables += is_plt(image, i);
+	for (size_t i = 1; tables && i < image->nr_sh; i++)
+		if (may_fill_slots(image, i) && add_slots(m, image, i, &slots))
+			b->failed = true;
+	if (slots.len)
+		qsort(slots.data, slots.len, sizeof(*slots.data), compare_slots);
+	for (size_t i = 1; slots.len && i < image->nr_sh; i++)
+		if (is_plt(image, i))
+			m->scan(m, b, image, i, &slots);
+	vec_fini(&slots);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef LIBSYM_PLT_H
+#define LIBSYM_PLT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "libsym/build.h"
+#include "libsym/elf.h"
+
+/*
+ * Names for the entries of procedure linkage tables, as objdump -d makes them up:
+ * "name@plt".  An entry is recognised by the GOT slot that its code jumps through, and
+ * the slot by the relocation that fills it; so every layout is understood alike (.plt,
+ * .plt.sec of -z ibtplt, .plt.got; x86-64 and aarch64).
+ */
+void sym_plt_add(const struct sym_elf *image, struct sym_build *b);
+
+/**
+ * sym_plt_slot_x86 - the GOT slot of an x86-64 entry
+ * @code: the @len bytes of the entry, which is at @addr
+ * Returns the slot's address, or 0 if the code is no entry.
+ */
+uint64_t sym_plt_slot_x86(const uint8_t *code, size_t len, uint64_t addr);
+
+/**
+ * sym_plt_slot_aarch64 - the same for adrp x16; ldr x17 at @code
+ * A "bti c" in front of the pair is not part of @code.
+ */
+uint64_t sym_plt_slot_aarch64(const uint8_t *code, size_t len, uint64_t addr);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef LIBSYM_SERVER_H
+#define LIBSYM_SERVER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "libsym/demangle.h"
+#include "libsym/job.h"
+#include "libsym/symtab.h"
+
+/*
+ * Reads binaries in helper processes.  One image is one process: forked from a small
+ * helper (this program started again), with the rights of the user who asks, an
+ * address-space limit, a deadline, no network and nothing writable.  What it answers is
+ * checked before it is used.  A hostile binary costs its own job only.
+ *
+ * A program that uses this begins main() with
+ *	if (sym_helper_wanted(argc, argv))
+ *		return sym_helper_main(argc, argv);
+ */
+bool sym_helper_wanted(int argc, char **argv);
+/* Serves until the program that started it has gone; returns the exit status. */
+int sym_helper_main(int argc, char **argv);
+
+struct sym_server;
+
+struct sym_server_options { /* zeros are the defaults */
+	const char *program;  /* what to start as helper; NULL: /proc/self/exe */
+	unsigned max_jobs;    /* at once; 0: twice the processors, 2 to 16 */
+	unsigned deadline_ms; /* a job may take; 0: 10000 */
+};
+
+/* Starts nothing yet.  @opts may be NULL.  NULL if out of memory. */
+struct sym_server *sym_server_new(const struct sym_server_options *opts);
+/* No call may be in progress.  Ends the helper.  NULL is fine. */
+void sym_server_free(struct sym_server *s);
+
+/**
+ * sym_server_load - the symbols of an image
+ * @job: borrowed for the call
+ * @cancel: when it becomes true the job is killed; may be NULL
+ * @out: a table with one reference, also when there are no symbols: its state and
+ *	reason say why.  A job whose helper died, or that took too long, is SYM_BROKEN.
+ * Blocks the calling thread; any number of threads may call.
+ * Returns 0; -EINTR if cancelled; -ENOMEM; another errno if helpers cannot be started.
+ */
+int sym_server_load(struct sym_server *s, const struct sym_job *job,
+		    const atomic_bool *cancel, struct sym_table **out, struct err *err);
+
+/* Names in one block: free() frees all. */
+struct sym_names {
+	size_t nr;
+	const char *name[];
+};
+
+/**
+ * sym_server_demangle - demangled spellings of many names at once
+ * @names: as struct sym gives them
+ * @out: as many names; one that is not mangled is given back as it is
+ * Returns 0, -EINTR, -ENOMEM; -EBADMSG if a name broke the demangler: show them raw.
+ */
+int sym_server_demangle(struct sym_server *s, const char *const *names, size_t nr,
+			enum sym_demangle_style style, const atomic_bool *cancel,
+			struct sym_names **out, struct err *err);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef LIBSYM_WIRE_H
+#define LIBSYM_WIRE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "libsym/build.h"
+#include "libsym/symtab.h"
+
+/*
+ * A table as one flat run of bytes, from a helper to the program that asked: header,
+ * symbols, sections, names.  Host byte order: both are the same program.
+ */
+#define SYM_WIRE_MAGIC 0x4d595362u
+#define SYM_WIRE_VERSION 1u
+#define SYM_WIRE_MAX (256u << 20) /* bytes of a whole table */
+
+struct sym_wire_header {
+	uint32_t magic, version;
+	uint32_t state, source;
+	uint32_t nr_syms, nr_sections, names_len;
+	uint32_t reason, path, debug_path; /* offsets into the names */
+	uint64_t text_off, dev, ino, file_size;
+	int64_t mtime;
+	uint8_t id_len, id[32], pad[7];
+};
+_Static_assert(sizeof(struct sym_wire_header) == 120, "wire header");
+
+struct sym_wire_sym {
+	uint64_t off, size, vma;
+	uint32_t name, flags;
+};
+_Static_assert(sizeof(struct sym_wire_sym) == 32, "wire symbol");
+
+/* Appends @b, which sym_build_finish() went over.  0, -ENOMEM, -EFBIG. */
+int sym_wire_encode(const struct sym_build *b, struct strbuf *out);
+
+/**
+ * sym_wire_decode - a table from bytes that nobody vouches for
+ * @data: aligned to 8 bytes; not needed afterwards
+ * @out: one reference
+ * Everything is checked: lengths, order, overflows, names.  Control bytes in texts
+ * become "?", so that a name cannot forge a line of a report.
+ * Returns 0, -EBADMSG, -ENOMEM.
+ */
+int sym_wire_decode(const void *data, size_t len, struct sym_table **out, struct err *err);
+
+#endif
