@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collector/collect.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collector/chain.h"
+#include "collector/procfs.h"
+#include "collector/resolve.h"
+
+int coll_collect_init(struct coll_collect *c, int session_fd,
+		      const struct coll_sink_event *events,
+		      const struct coll_kernel_options *kernel, char **wanted,
+		      size_t nr_wanted, struct err *err)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	int rc;
+
+	rc = coll_images_init(&c->images, session_fd, err);
+	if (rc)
+		return rc;
+	c->images.wanted = wanted;
+	c->images.nr_wanted = nr_wanted;
+	coll_tasks_init(&c->tasks, &c->images, session_fd);
+	rc = coll_sink_init(&c->sink, session_fd, &c->images, events, 0, err);
+	if (rc)
+		return rc;
+	c->nr_cpus = cpus > 0 ? (uint32_t)cpus : 1;
+	c->exited = calloc(c->nr_cpus, sizeof(*c->exited));
+	if (!c->exited)
+		return err_errno(err, -ENOMEM, "collector");
+	return coll_kernel_init(&c->kernel, &c->images, kernel, err);
+}
+
+void coll_collect_fini(struct coll_collect *c)
+{
+	coll_sink_fini(&c->sink);
+	coll_kernel_fini(&c->kernel);
+	coll_tasks_fini(&c->tasks);
+	coll_images_fini(&c->images);
+	free(c->exited);
+	c->exited = NULL;
+}
+
+static void count(struct coll_collect *c, enum spec_stat stat)
+{
+	c->stats.value[stat]++;
+}
+
+/* Who a sample without a process number was: it has just exited on this CPU. */
+static uint32_t who(struct coll_collect *c, const struct coll_rec *rec)
+{
+	if (rec->cpu >= c->nr_cpus)
+		return rec->tgid;
+	if (rec->tgid == UINT32_MAX)
+		return c->exited[rec->cpu] ? c->exited[rec->cpu] : rec->tgid;
+	if (rec->tgid != c->exited[rec->cpu])
+		c->exited[rec->cpu] = 0;
+	return rec->tgid;
+}
+
+/*
+ * A process nobody told of: it is older than the collector, or the records of its birth
+ * were lost.  It is looked up once; NULL only if out of memory.
+ */
+static struct coll_task *discover(struct coll_collect *c, uint32_t tgid)
+{
+	struct coll_task *task, *parent;
+	int rc = coll_proc_read(&c->tasks, tgid, NULL);
+
+	task = coll_tasks_need(&c->tasks, tgid);
+	if (!task)
+		return NULL;
+	task->gone = rc == -ESRCH;
+	task->known = true;
+	parent = c->tree && task->parent ? coll_tasks_find(&c->tasks, task->parent) : NULL;
+	if (parent && parent->in_tree)
+		coll_tasks_adopt(task);
+	return task;
+}
+
+/* The process of a sample; NULL: not one of ours. */
+static struct coll_task *task_of(struct coll_collect *c, uint32_t tgid)
+{
+	struct coll_task *task = coll_tasks_find(&c->tasks, tgid);
+
+	if (c->tree) {
+		if (!task && c->gaps && tgid != UINT32_MAX)
+			task = discover(c, tgid);
+		return task && task->in_tree ? task : NULL;
+	}
+	if (!task || !task->known)
+		task = tgid == UINT32_MAX || !tgid ? coll_tasks_need(&c->tasks, tgid) :
+						     discover(c, tgid);
+	return task;
+}
+
+static void store(struct coll_collect *c, const struct coll_rec *rec,
+		  struct coll_task *task, const struct coll_context *at, uint64_t key_at)
+{
+	struct coll_key key;
+
+	if (c->filter && !coll_route_wanted(c->separate, at)) {
+		count(c, SPEC_STAT_IGNORED_IMAGE);
+		return;
+	}
+	if (!coll_route(c->separate, at, &key)) {
+		count(c, SPEC_STAT_LOST_NO_APP_USER);
+		return;
+	}
+	if (coll_sink_add(&c->sink, &key, key_at)) {
+		count(c, SPEC_STAT_LOST_SAMPLEFILE);
+		return;
+	}
+	count(c, SPEC_STAT_STORED);
+	if (!task->noted)
+		coll_tasks_note(&c->tasks, task, NULL);
+	if (c->callgraph)
+		coll_chain_count(c, rec, task, at, key_at);
+}
+
+static int take_sample(struct coll_collect *c, const struct coll_rec *rec)
+{
+	struct coll_context at = { .event = rec->event, .cpu = rec->cpu };
+	struct coll_task *task = task_of(c, who(c, rec));
+	enum spec_stat why;
+	uint64_t key_at;
+
+	if (!task)
+		return c->tree ? 0 : -ENOMEM;
+	count(c, SPEC_STAT_TAKEN);
+	at.tgid = task->tgid;
+	at.tid = rec->tid == UINT32_MAX ? task->tgid : rec->tid;
+	at.kernel = rec->sample.domain == COLL_KERNEL;
+	if (rec->sample.domain == COLL_OTHER) {
+		count(c, SPEC_STAT_LOST_INVALID_DOMAIN);
+		return 0;
+	}
+	at.app = coll_resolve_app(c, task);
+	if (!at.app && task->tgid == UINT32_MAX && (c->separate & COLL_SEPARATE_KERNEL)) {
+		count(c, SPEC_STAT_LOST_NO_APP_KERNEL);
+		return 0;
+	}
+	at.image = coll_resolve(c, task, at.kernel, rec->sample.ip, &key_at, &why);
+	if (at.image)
+		store(c, rec, task, &at, key_at);
+	else
+		count(c, why);
+	return 0;
+}
+
+static int take_mmap(struct coll_collect *c, const struct coll_rec *rec)
+{
+	return rec->mmap.kernel ? 0 : coll_tasks_mmap(&c->tasks, rec->tgid, &rec->mmap);
+}
+
+static int take_comm(struct coll_collect *c, const struct coll_rec *rec)
+{
+	return coll_tasks_comm(&c->tasks, rec);
+}
+
+static int take_fork(struct coll_collect *c, const struct coll_rec *rec)
+{
+	return coll_tasks_fork(&c->tasks, rec);
+}
+
+static int take_exit(struct coll_collect *c, const struct coll_rec *rec)
+{
+	if (rec->cpu < c->nr_cpus)
+		c->exited[rec->cpu] = rec->tgid;
+	coll_tasks_exit(&c->tasks, rec);
+	return 0;
+}
+
+static int take_lost(struct coll_collect *c, const struct coll_rec *rec)
+{
+	c->gaps++;
+	c->stats.value[SPEC_STAT_TAKEN] += rec->lost;
+	c->stats.value[SPEC_STAT_LOST_RECORDS] += rec->lost;
+	return 0;
+}
+
+static int take_throttle(struct coll_collect *c, const struct coll_rec *rec)
+{
+	count(c, SPEC_STAT_THROTTLE_EVENTS);
+	if (c->throttled)
+		c->throttled[rec->event] = true;
+	return 0;
+}
+
+int coll_collect_take(void *ctx, const struct coll_rec *rec)
+{
+	static int (*const take[COLL_NR_REC])(struct coll_collect *c,
+					      const struct coll_rec *rec) = {
+		[COLL_REC_SAMPLE] = take_sample, [COLL_REC_MMAP] = take_mmap,
+		[COLL_REC_COMM] = take_comm,	 [COLL_REC_FORK] = take_fork,
+		[COLL_REC_EXIT] = take_exit,	 [COLL_REC_LOST] = take_lost,
+		[COLL_REC_THROTTLE] = take_throttle,
+	};
+	struct coll_collect *c = ctx;
+
+	if (rec->time_ns > c->last_ns)
+		c->last_ns = rec->time_ns;
+	return rec->kind < COLL_NR_REC && take[rec->kind] ? take[rec->kind](c, rec) : 0;
+}

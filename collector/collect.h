@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef COLLECTOR_COLLECT_H
+#define COLLECTOR_COLLECT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collector/images.h"
+#include "collector/kernel.h"
+#include "collector/route.h"
+#include "collector/sink.h"
+#include "collector/source.h"
+#include "collector/tasks.h"
+#include "libspec/stats.h"
+
+/*
+ * The middle of the collector: takes the records of a source in order, keeps track of
+ * processes, and counts each sample in its file or under the reason why not.
+ */
+struct coll_collect {
+	struct coll_images images;
+	struct coll_tasks tasks;
+	struct coll_kernel kernel;
+	struct coll_sink sink;
+	struct spec_stats stats;
+	unsigned separate;    /* enum coll_separate */
+	bool tree;            /* samples of processes outside the tree are not ours */
+	bool filter;          /* --image was given */
+	bool callgraph;
+	bool all_processes;   /* every process was read from /proc at the start */
+	bool *throttled;      /* by event: the kernel held it back; of the caller */
+	uint64_t gaps;        /* how often records were lost */
+	uint64_t last_ns;     /* time of the newest record */
+	/* by CPU: the process that exited there last, whose number its very last samples
+	 * lack; 0: none */
+	uint32_t *exited;
+	uint32_t nr_cpus;
+};
+
+/* @session_fd: borrowed; the other members that are options are set by the caller. */
+int coll_collect_init(struct coll_collect *c, int session_fd,
+		      const struct coll_sink_event *events,
+		      const struct coll_kernel_options *kernel, char **wanted,
+		      size_t nr_wanted, struct err *err);
+void coll_collect_fini(struct coll_collect *c);
+
+/* A coll_consume; @ctx is the struct coll_collect.  0 or -ENOMEM. */
+int coll_collect_take(void *ctx, const struct coll_rec *rec);
+
+#endif

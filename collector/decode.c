@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collector/decode.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+
+#include "base/cursor.h"
+
+#ifndef PERF_RECORD_MISC_MMAP_BUILD_ID
+#define PERF_RECORD_MISC_MMAP_BUILD_ID (1 << 14)
+#endif
+
+enum {
+	HEADER = sizeof(struct perf_event_header),
+	ID_SIZE = 8 + 8 + 8 + 8, /* tid, time, cpu, identifier */
+	SAMPLE_TIME_OFF = HEADER + 8 + 8 + 8, /* behind identifier, ip, tid */
+};
+
+_Static_assert((uint64_t)PERF_CONTEXT_MAX == COLL_CONTEXT_MAX, "markers of perf");
+
+uint64_t coll_decode_sample_type(bool callchain)
+{
+	return PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+	       PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
+	       (callchain ? (uint64_t)PERF_SAMPLE_CALLCHAIN : 0);
+}
+
+int coll_decoder_add(struct coll_decoder *d, uint64_t id, uint32_t event)
+{
+	return map_u64_set(&d->events, id, event);
+}
+
+void coll_decoder_fini(struct coll_decoder *d)
+{
+	map_u64_fini(&d->events);
+}
+
+static bool find_event(struct coll_decoder *d, uint64_t id, uint32_t *event)
+{
+	uint64_t value;
+
+	if (id != d->last_id || !id) {
+		if (!map_u64_get(&d->events, id, &value))
+			return false;
+		d->last_id = id;
+		d->last_event = (uint32_t)value;
+	}
+	*event = d->last_event;
+	return true;
+}
+
+static enum coll_domain domain_of(uint16_t misc)
+{
+	switch (misc & PERF_RECORD_MISC_CPUMODE_MASK) {
+	case PERF_RECORD_MISC_KERNEL:
+		return COLL_KERNEL;
+	case PERF_RECORD_MISC_USER:
+		return COLL_USER;
+	default:
+		return COLL_OTHER;
+	}
+}
+
+static int decode_sample(struct coll_decoder *d, struct cursor *c, uint16_t misc,
+			 struct coll_rec *out)
+{
+	uint64_t id = cursor_u64(c), nr;
+
+	out->sample = (struct coll_sample){ .domain = domain_of(misc) };
+	out->sample.ip = cursor_u64(c);
+	out->tgid = cursor_u32(c);
+	out->tid = cursor_u32(c);
+	out->time_ns = cursor_u64(c);
+	out->cpu = cursor_u32(c);
+	cursor_u32(c);
+	if (!find_event(d, id, &out->event))
+		return -EBADMSG;
+	if (!d->callchain)
+		return 0;
+	nr = cursor_u64(c);
+	if (nr > cursor_left(c) / 8)
+		return -EBADMSG;
+	out->sample.nr_ips = nr < COLL_MAX_FRAMES ? (size_t)nr : COLL_MAX_FRAMES;
+	out->sample.ips = cursor_bytes(c, (size_t)nr * 8);
+	return 0;
+}
+
+static int decode_mmap(struct coll_decoder *d, struct cursor *c, uint16_t misc,
+		       struct coll_rec *out)
+{
+	struct coll_mmap *m = &out->mmap;
+	const uint8_t *id;
+
+	(void)d;
+	*m = (struct coll_mmap){ 0 };
+	out->tgid = cursor_u32(c);
+	out->tid = cursor_u32(c);
+	m->start = cursor_u64(c);
+	m->len = cursor_u64(c);
+	m->pgoff = cursor_u64(c);
+	id = cursor_bytes(c, 24);
+	cursor_u32(c); /* protection */
+	cursor_u32(c); /* flags */
+	m->filename = cursor_str(c);
+	m->kernel = domain_of(misc) == COLL_KERNEL;
+	if (c->bad)
+		return -EBADMSG;
+	if (misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
+		m->build_id_len = id[0] <= COLL_BUILD_ID ? id[0] : COLL_BUILD_ID;
+		memcpy(m->build_id, id + 4, m->build_id_len);
+	} else {
+		memcpy(&m->dev_major, id, 4);
+		memcpy(&m->dev_minor, id + 4, 4);
+		memcpy(&m->inode, id + 8, 8);
+		memcpy(&m->inode_gen, id + 16, 8);
+	}
+	return 0;
+}
+
+static int decode_comm(struct coll_decoder *d, struct cursor *c, uint16_t misc,
+		       struct coll_rec *out)
+{
+	(void)d;
+	out->tgid = cursor_u32(c);
+	out->tid = cursor_u32(c);
+	out->comm.name = cursor_str(c);
+	out->comm.exec = misc & PERF_RECORD_MISC_COMM_EXEC;
+	return 0;
+}
+
+/* PERF_RECORD_FORK and PERF_RECORD_EXIT are alike. */
+static int decode_task(struct coll_decoder *d, struct cursor *c, uint16_t misc,
+		       struct coll_rec *out)
+{
+	(void)d;
+	(void)misc;
+	out->tgid = cursor_u32(c);
+	out->parent.tgid = cursor_u32(c);
+	out->tid = cursor_u32(c);
+	out->parent.tid = cursor_u32(c);
+	out->time_ns = cursor_u64(c);
+	return 0;
+}
+
+static int decode_lost(struct coll_decoder *d, struct cursor *c, uint16_t misc,
+		       struct coll_rec *out)
+{
+	(void)d;
+	(void)misc;
+	cursor_u64(c); /* the event that met the full ring; it lost for all */
+	out->lost = cursor_u64(c);
+	return 0;
+}
+
+static int decode_lost_samples(struct coll_decoder *d, struct cursor *c, uint16_t misc,
+			       struct coll_rec *out)
+{
+	(void)d;
+	(void)misc;
+	out->lost = cursor_u64(c);
+	return 0;
+}
+
+static int decode_throttle(struct coll_decoder *d, struct cursor *c, uint16_t misc,
+			   struct coll_rec *out)
+{
+	uint64_t id;
+
+	(void)misc;
+	out->time_ns = cursor_u64(c);
+	id = cursor_u64(c);
+	cursor_u64(c); /* stream */
+	return find_event(d, id, &out->event) ? 0 : -EBADMSG;
+}
+
+static const struct kind {
+	enum coll_rec_kind kind;
+	int (*decode)(struct coll_decoder *d, struct cursor *c, uint16_t misc,
+		      struct coll_rec *out);
+} kinds[] = {
+	[PERF_RECORD_MMAP2] = { COLL_REC_MMAP, decode_mmap },
+	[PERF_RECORD_LOST] = { COLL_REC_LOST, decode_lost },
+	[PERF_RECORD_COMM] = { COLL_REC_COMM, decode_comm },
+	[PERF_RECORD_EXIT] = { COLL_REC_EXIT, decode_task },
+	[PERF_RECORD_THROTTLE] = { COLL_REC_THROTTLE, decode_throttle },
+	[PERF_RECORD_FORK] = { COLL_REC_FORK, decode_task },
+	[PERF_RECORD_SAMPLE] = { COLL_REC_SAMPLE, decode_sample },
+	[PERF_RECORD_LOST_SAMPLES] = { COLL_REC_LOST, decode_lost_samples },
+};
+
+enum { NR_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
+
+/* Time and CPU from the sample id that ends every record but samples. */
+static int decode_id(const void *data, size_t len, struct coll_rec *out)
+{
+	struct cursor c;
+
+	if (len < HEADER + ID_SIZE)
+		return -EBADMSG;
+	c = cursor_init((const char *)data + len - ID_SIZE, ID_SIZE);
+	cursor_u64(&c);
+	out->time_ns = cursor_u64(&c);
+	out->cpu = cursor_u32(&c);
+	return 0;
+}
+
+int coll_decode(struct coll_decoder *d, const void *data, size_t len,
+		struct coll_rec *out, struct err *err)
+{
+	struct perf_event_header h;
+	const struct kind *kind;
+	struct cursor c;
+	size_t body;
+	int rc = 0;
+
+	if (len < HEADER)
+		return err_set(err, -EBADMSG, "perf record: cut short");
+	memcpy(&h, data, HEADER);
+	if (h.size != len)
+		return err_set(err, -EBADMSG, "perf record of type %u: size %u in %zu bytes",
+			       h.type, h.size, len);
+	out->kind = COLL_REC_NONE;
+	kind = h.type < NR_KINDS ? &kinds[h.type] : &kinds[0];
+	if (!kind->decode)
+		return 0;
+	body = len;
+	if (kind->kind != COLL_REC_SAMPLE) {
+		rc = decode_id(data, len, out);
+		body -= rc ? 0 : ID_SIZE;
+	}
+	c = cursor_init(data, body);
+	cursor_skip(&c, HEADER);
+	if (!rc)
+		rc = kind->decode(d, &c, h.misc, out);
+	if (rc || c.bad)
+		return err_set(err, -EBADMSG, "perf record of type %u: damaged", h.type);
+	out->kind = kind->kind;
+	return 0;
+}
+
+uint64_t coll_decode_time(const void *data, size_t len)
+{
+	struct perf_event_header h;
+	uint64_t time_ns;
+	size_t off;
+
+	if (len < HEADER)
+		return 0;
+	memcpy(&h, data, HEADER);
+	off = h.type == PERF_RECORD_SAMPLE ? (size_t)SAMPLE_TIME_OFF :
+					     len - (ID_SIZE - 8);
+	if (len < HEADER + ID_SIZE || off + 8 > len)
+		return 0;
+	memcpy(&time_ns, (const char *)data + off, 8);
+	return time_ns;
+}

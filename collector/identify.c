@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collector/identify.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "base/cleanup.h"
+#include "collector/elf_id.h"
+
+/* How sure it is that a file is the one that was mapped. */
+enum trust { NOT_IT, MAYBE, CERTAIN };
+
+static enum trust compare(const struct coll_sighting *s, const struct coll_identity *id)
+{
+	if (s->build_id.len)
+		return id->build_id.len >= s->build_id.len &&
+				       !memcmp(id->build_id.bytes, s->build_id.bytes,
+					       s->build_id.len) ?
+			       CERTAIN :
+			       NOT_IT;
+	/* device numbers of btrfs and overlayfs differ between maps and stat */
+	if (s->inode && s->inode == id->inode)
+		return CERTAIN;
+	return MAYBE;
+}
+
+static enum trust look_at(const struct coll_sighting *s, const char *path,
+			  struct coll_identity *out)
+{
+	struct coll_identity id = { 0 };
+	CLEANUP(close_fd) int fd = -1;
+	enum trust trust;
+	struct stat st;
+
+	/* never wait for a FIFO or a tape that has taken the file's place */
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return NOT_IT;
+	id.mtime = (uint64_t)st.st_mtime;
+	id.size = (uint64_t)st.st_size;
+	id.inode = st.st_ino;
+	id.dev_major = major(st.st_dev);
+	id.dev_minor = minor(st.st_dev);
+	coll_elf_build_id(fd, &id.build_id);
+	trust = compare(s, &id);
+	if (trust != NOT_IT)
+		*out = id;
+	return trust;
+}
+
+/* The places where the file may be, in order; false: not for this sighting. */
+static bool place(int i, const struct coll_sighting *s, uint32_t tgid, uint32_t parent,
+		  char *path, size_t size, const char **note)
+{
+	uint32_t pid = i == 3 ? parent : tgid;
+	int n;
+
+	*note = s->deleted ? "deleted" : NULL;
+	switch (i) {
+	case 0:
+		n = snprintf(path, size, "%s", s->path);
+		break;
+	case 1:
+	case 3:
+		*note = s->deleted ? "deleted" : "container";
+		n = snprintf(path, size, "/proc/%" PRIu32 "/root%s", pid, s->path);
+		break;
+	case 2:
+		n = snprintf(path, size, "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64,
+			     pid, s->start, s->end);
+		break;
+	default:
+		n = snprintf(path, size, "/proc/%" PRIu32 "/exe", pid);
+	}
+	return (i == 0 || pid) && n > 0 && (size_t)n < size;
+}
+
+void coll_identify(const struct coll_sighting *s, uint32_t tgid, uint32_t parent,
+		   struct coll_identity *out)
+{
+	struct coll_identity maybe = { 0 };
+	bool have_maybe = false;
+	char path[PATH_MAX + 32];
+	const char *note;
+
+	for (int i = 0; i < 5; i++) {
+		enum trust trust;
+
+		if (!place(i, s, tgid, parent, path, sizeof(path), &note))
+			continue;
+		trust = look_at(s, path, out);
+		if (trust == CERTAIN) {
+			out->note = note;
+			return;
+		}
+		if (trust == MAYBE && !have_maybe && i < 4) {
+			maybe = *out;
+			have_maybe = true;
+		}
+	}
+	*out = (struct coll_identity){ .build_id = s->build_id, .note = "gone" };
+	if (have_maybe) {
+		*out = maybe;
+		out->note = "unverified";
+	} else if (!s->build_id.len) {
+		out->inode = s->inode;
+		out->dev_major = s->dev_major;
+		out->dev_minor = s->dev_minor;
+	}
+}

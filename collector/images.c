@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collector/images.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "base/cleanup.h"
+#include "collector/elf_id.h"
+#include "collector/identify.h"
+
+static const char deleted_mark[] = " (deleted)";
+
+int coll_images_init(struct coll_images *t, int session_fd, struct err *err)
+{
+	unsigned long vdso = getauxval(AT_SYSINFO_EHDR);
+	int rc = 0;
+
+	*t = (struct coll_images){ .session_fd = session_fd };
+	/* the vdso is at least a page, and its notes are in the first */
+	if (vdso)
+		coll_elf_build_id_mem((const void *)vdso, 4096, &t->vdso);
+	if (session_fd >= 0)
+		rc = spec_images_read(session_fd, &t->saved, err);
+	return rc == -ENOENT ? 0 : rc;
+}
+
+void coll_images_fini(struct coll_images *t)
+{
+	map_fini(&t->sightings);
+	map_fini(&t->paths);
+	map_fini(&t->others);
+	spec_images_fini(&t->saved);
+	arena_fini(&t->mem);
+}
+
+static bool has_prefix(const char *s, const char *prefix)
+{
+	return !strncmp(s, prefix, strlen(prefix));
+}
+
+/* A label that lives as long as the table. */
+static const char *intern(struct coll_images *t, const char *label)
+{
+	CLEANUP(strbuf_fini) struct strbuf key = { 0 };
+	uint64_t value;
+	char *copy;
+
+	strbuf_printf(&key, "label %s", label);
+	if (strbuf_error(&key))
+		return NULL;
+	if (map_get(&t->others, key.data, key.len, &value))
+		return (const char *)(uintptr_t)value;
+	copy = arena_strdup(&t->mem, label);
+	if (!copy || map_set(&t->others, key.data, key.len, (uintptr_t)copy))
+		return NULL;
+	return copy;
+}
+
+const char *coll_images_label(struct coll_images *t, const struct coll_mmap *m)
+{
+	const char *name = m->filename;
+	/* files that only the kernel sees; a program's own code may be in a memfd */
+	static const char *const hidden[] = { "/dev/zero", "/SYSV", "/anon_hugepage",
+					      "/dev/shm/", "/memfd:" };
+
+	if (name[0] == '[')
+		return has_prefix(name, "[anon") ? "anon" :
+		       has_prefix(name, "[stack") ? "[stack]" :
+						    intern(t, name);
+	if (name[0] != '/' || has_prefix(name, "//anon"))
+		return has_prefix(name, "(unreachable)/") ? NULL : "anon";
+	if (m->build_id_len || !strstr(name, deleted_mark))
+		return has_prefix(name, "/anon_hugepage") ? "anon" : NULL;
+	for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
+		if (has_prefix(name, hidden[i]))
+			return "anon";
+	return NULL;
+}
+
+/* A sighting's key: the path and what the kernel told of the file. */
+static void sighting_key(const struct coll_mmap *m, struct strbuf *key)
+{
+	strbuf_puts(key, m->filename);
+	strbuf_putc(key, '\0');
+	if (m->build_id_len)
+		strbuf_add(key, m->build_id, m->build_id_len);
+	else
+		strbuf_printf(key, "%u:%u %" PRIu64 " %" PRIu64, m->dev_major,
+			      m->dev_minor, m->inode, m->inode_gen);
+}
+
+struct coll_sighting *coll_images_see(struct coll_images *t, const struct coll_mmap *m)
+{
+	CLEANUP(strbuf_fini) struct strbuf key = { 0 };
+	const size_t mark = sizeof(deleted_mark) - 1;
+	const char *name = m->filename;
+	struct coll_sighting *s;
+	uint64_t value;
+	size_t len;
+
+	sighting_key(m, &key);
+	if (strbuf_error(&key))
+		return NULL;
+	if (map_get(&t->sightings, key.data, key.len, &value))
+		return (struct coll_sighting *)(uintptr_t)value;
+	if (has_prefix(name, "(unreachable)"))
+		name += strlen("(unreachable)");
+	s = arena_alloc(&t->mem, sizeof(*s));
+	if (!s || !(s->path = arena_strdup(&t->mem, name)))
+		return NULL;
+	len = strlen(s->path);
+	s->deleted = len > mark && !strcmp(s->path + len - mark, deleted_mark);
+	if (s->deleted)
+		s->path[len - mark] = '\0';
+	s->start = m->start;
+	s->end = m->start + m->len;
+	s->inode = m->inode;
+	s->dev_major = m->dev_major;
+	s->dev_minor = m->dev_minor;
+	s->build_id.len = m->build_id_len;
+	memcpy(s->build_id.bytes, m->build_id, m->build_id_len);
+	if (map_set(&t->sightings, key.data, key.len, (uintptr_t)s))
+		return NULL;
+	return s;
+}
+
+static struct coll_image *new_image(struct coll_images *t, enum spec_image_kind kind,
+				    const char *stored, const char *path)
+{
+	struct coll_image *img = arena_alloc(&t->mem, sizeof(*img));
+
+	if (!img || !(img->name.name = arena_strdup(&t->mem, stored)) ||
+	    !(img->path = arena_strdup(&t->mem, path)))
+		return NULL;
+	img->name.kind = kind;
+	img->id = t->nr++;
+	for (size_t i = 0; i < t->nr_wanted; i++)
+		img->wanted |= !strcmp(t->wanted[i], path);
+	return img;
+}
+
+static bool same_id(const struct spec_build_id *a, const struct spec_build_id *b)
+{
+	return a->len == b->len && !memcmp(a->bytes, b->bytes, a->len);
+}
+
+static bool same_image(const struct coll_image *img, const struct coll_identity *id)
+{
+	if (img->build_id.len || id->build_id.len)
+		return same_id(&img->build_id, &id->build_id);
+	return img->inode == id->inode && img->mtime == id->mtime && img->size == id->size;
+}
+
+static bool same_row(const struct spec_image_row *row, const struct coll_identity *id)
+{
+	if (row->build_id.len || id->build_id.len)
+		return same_id(&row->build_id, &id->build_id);
+	return row->inode == id->inode && row->mtime == id->mtime && row->size == id->size;
+}
+
+/* PATH#XXXXXXXX with the first @digits of the build-id, or of a hash of what is known. */
+static void other_name(const char *path, const struct coll_identity *id, unsigned digits,
+		       struct strbuf *out)
+{
+	struct spec_build_id bytes = id->build_id;
+
+	if (!bytes.len) {
+		uint64_t known[] = { id->inode, id->mtime, id->size };
+		uint64_t hash = 0xcbf29ce484222325ULL;
+
+		for (size_t i = 0; i < sizeof(known); i++)
+			hash = (hash ^ ((uint8_t *)known)[i]) * 0x100000001b3ULL;
+		bytes.len = sizeof(hash);
+		memcpy(bytes.bytes, &hash, sizeof(hash));
+	}
+	strbuf_printf(out, "%s#", path);
+	for (unsigned i = 0; i < digits / 2 && i < bytes.len; i++)
+		strbuf_printf(out, "%02x", bytes.bytes[i]);
+}
+
+static bool name_taken(const struct coll_images *t, const struct coll_image *first,
+		       const char *stored)
+{
+	for (; first; first = first->next)
+		if (!strcmp(first->name.name, stored))
+			return true;
+	return spec_images_find(&t->saved, stored);
+}
+
+/* How a binary that is new in this run is called, and @row if an earlier run had it. */
+static void choose_name(const struct coll_images *t, const struct coll_image *first,
+			const char *path, const struct coll_identity *id,
+			struct strbuf *stored, const struct spec_image_row **row)
+{
+	for (size_t i = t->saved.nr; i-- > 0;) {
+		*row = &t->saved.rows[i];
+		if (!strcmp((*row)->real_path, path) && same_row(*row, id)) {
+			strbuf_puts(stored, (*row)->stored);
+			return;
+		}
+	}
+	*row = NULL;
+	strbuf_puts(stored, path);
+	for (unsigned digits = 8; digits <= 2 * SPEC_BUILD_ID_MAX &&
+				  name_taken(t, first, strbuf_str(stored));
+	     digits *= 2) {
+		strbuf_reset(stored);
+		other_name(path, id, digits, stored);
+	}
+}
+
+static struct coll_image *add_image(struct coll_images *t, struct coll_image *first,
+				    const char *path, const struct coll_identity *id)
+{
+	CLEANUP(strbuf_fini) struct strbuf stored = { 0 };
+	const struct spec_image_row *row;
+	struct coll_image *img;
+
+	choose_name(t, first, path, id, &stored, &row);
+	img = strbuf_error(&stored) ?
+		      NULL :
+		      new_image(t, SPEC_IMAGE_ROOT, strbuf_str(&stored), path);
+	if (!img)
+		return NULL;
+	img->build_id = id->build_id;
+	/* the same binary touched since an earlier run keeps what its files say */
+	img->mtime = row ? row->mtime : id->mtime;
+	img->size = id->size;
+	img->inode = id->inode;
+	img->dev_major = id->dev_major;
+	img->dev_minor = id->dev_minor;
+	img->note = id->note;
+	img->noted = row;
+	img->next = first;
+	if (map_set(&t->paths, path, strlen(path), (uintptr_t)img))
+		return NULL;
+	return img;
+}
+
+struct coll_image *coll_images_identify(struct coll_images *t, struct coll_sighting *s,
+					uint32_t tgid, uint32_t parent)
+{
+	struct coll_image *first = NULL;
+	struct coll_identity id;
+	uint64_t value;
+
+	if (s->image)
+		return s->image;
+	coll_identify(s, tgid, parent, &id);
+	if (map_get(&t->paths, s->path, strlen(s->path), &value))
+		first = (struct coll_image *)(uintptr_t)value;
+	for (struct coll_image *img = first; img; img = img->next)
+		if (same_image(img, &id))
+			return s->image = img;
+	s->image = add_image(t, first, s->path, &id);
+	return s->image;
+}
+
+/* An image that is found by @key alone. */
+static struct coll_image *find_other(const struct coll_images *t, const struct strbuf *key)
+{
+	uint64_t value;
+
+	return map_get(&t->others, key->data, key->len, &value) ?
+		       (struct coll_image *)(uintptr_t)value :
+		       NULL;
+}
+
+struct coll_image *coll_images_kern(struct coll_images *t, const char *name,
+				    const struct spec_build_id *id)
+{
+	CLEANUP(strbuf_fini) struct strbuf key = { 0 };
+	struct coll_image *img;
+
+	strbuf_printf(&key, "kern %s", name);
+	if (strbuf_error(&key))
+		return NULL;
+	img = find_other(t, &key);
+	if (img)
+		return img;
+	img = new_image(t, SPEC_IMAGE_KERN, name, name);
+	if (!img || map_set(&t->others, key.data, key.len, (uintptr_t)img))
+		return NULL;
+	img->is_kernel = true;
+	if (id)
+		img->build_id = *id;
+	return img;
+}
+
+struct coll_image *coll_images_kernel_file(struct coll_images *t, const char *path,
+					   const struct spec_build_id *id, uint64_t mtime)
+{
+	struct coll_identity known = { .build_id = *id, .mtime = mtime };
+	struct coll_image *img = add_image(t, NULL, path, &known);
+
+	if (img)
+		img->is_kernel = true;
+	return img;
+}
+
+struct coll_image *coll_images_anon(struct coll_images *t, const char *label,
+				    uint32_t tgid, uint64_t start, uint64_t end)
+{
+	CLEANUP(strbuf_fini) struct strbuf key = { 0 };
+	struct coll_image *img;
+
+	strbuf_printf(&key, "anon %u %" PRIx64 " %" PRIx64 " %s", tgid, start, end, label);
+	if (strbuf_error(&key))
+		return NULL;
+	img = find_other(t, &key);
+	if (img)
+		return img;
+	img = new_image(t, SPEC_IMAGE_ANON, label, label);
+	if (!img || map_set(&t->others, key.data, key.len, (uintptr_t)img))
+		return NULL;
+	img->name.tgid = tgid;
+	img->name.start = start;
+	img->name.end = end - 1;
+	img->anon_start = start;
+	/* a vdso below 4 GiB is one for 32-bit programs: another binary than ours */
+	if (!strcmp(label, "[vdso]") && end > UINT32_MAX)
+		img->build_id = t->vdso;
+	else
+		img->noted = true;
+	return img;
+}
+
+int coll_images_other(struct coll_images *t, struct coll_image *img)
+{
+	CLEANUP(strbuf_fini) struct strbuf name = { 0 };
+	struct coll_identity id = { .build_id = img->build_id,
+				    .mtime = img->mtime,
+				    .size = img->size,
+				    .inode = img->inode };
+	char *stored;
+
+	if (img->name.kind != SPEC_IMAGE_ROOT || strcmp(img->name.name, img->path) != 0)
+		return -EEXIST;
+	other_name(img->path, &id, 8, &name);
+	stored = strbuf_error(&name) ? NULL : arena_strdup(&t->mem, strbuf_str(&name));
+	if (!stored)
+		return -ENOMEM;
+	img->name.name = stored;
+	img->noted = false;
+	return 0;
+}
+
+int coll_images_note(struct coll_images *t, struct coll_image *img, struct err *err)
+{
+	CLEANUP(strbuf_fini) struct strbuf stored = { 0 };
+	struct spec_image_row row;
+	int rc;
+
+	if (img->noted || t->session_fd < 0)
+		return 0;
+	spec_image_show(&img->name, &stored);
+	row = (struct spec_image_row){
+		.stored = stored.data,
+		.real_path = (char *)(uintptr_t)img->path,
+		.build_id = img->build_id,
+		.mtime = img->mtime,
+		.size = img->size,
+		.inode = img->inode,
+		.dev_major = img->dev_major,
+		.dev_minor = img->dev_minor,
+		.note = (char *)(uintptr_t)img->note,
+	};
+	rc = strbuf_error(&stored);
+	if (!rc)
+		rc = spec_images_append(t->session_fd, &row, err);
+	if (!rc)
+		img->noted = true;
+	return rc;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef COLLECTOR_IMAGES_H
+#define COLLECTOR_IMAGES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "collector/source.h"
+#include "libspec/images.h"
+#include "libspec/name.h"
+
+/*
+ * Which binary a mapping really is.  A sighting is what a mapping says of its file; it is
+ * identified once, when its first sample comes (or at once, for processes that may soon
+ * be gone), and then stands for an image: one binary, whatever its path is called where.
+ * A second binary under one path is another image, stored as PATH#BUILDID8.
+ */
+struct coll_image {
+	uint32_t id;               /* small, unique */
+	struct spec_image name;    /* how sample files call it */
+	const char *path;          /* the real path, or the name again */
+	struct spec_build_id build_id;
+	uint64_t mtime, size, inode; /* 0: unknown */
+	uint32_t dev_major, dev_minor;
+	const char *note;          /* for the images table, or NULL */
+	uint64_t anon_start;       /* ANON */
+	bool is_kernel;
+	bool noted;                /* its row is in the table */
+	bool wanted;               /* --image names it */
+	struct coll_image *next;   /* another binary of the same path */
+};
+
+struct coll_sighting {
+	struct coll_image *image; /* NULL: not identified yet */
+	char *path;
+	bool deleted;             /* as the kernel said; the mark is not part of @path */
+	uint64_t inode, start, end; /* of the first mapping seen */
+	uint32_t dev_major, dev_minor;
+	struct spec_build_id build_id;
+};
+
+struct coll_images {
+	struct arena mem;
+	struct map sightings, paths; /* what is known of a file; path -> first image */
+	struct map others;           /* {kern} and {anon} images by name */
+	struct spec_images saved;    /* the session's table, from earlier runs */
+	struct spec_build_id vdso;
+	uint32_t nr;
+	int session_fd;              /* borrowed; -1: no table is kept */
+	/* --image: real paths and module names; NULL: everything is wanted */
+	char **wanted;
+	size_t nr_wanted;
+};
+
+/* Reads the table of a session that is appended to. */
+int coll_images_init(struct coll_images *t, int session_fd, struct err *err);
+void coll_images_fini(struct coll_images *t);
+
+/**
+ * coll_images_label - what memory without a file is called
+ * Returns "anon", "[heap]", ..., which lives as long as @t, or NULL for a file (or if
+ * out of memory: the name is then taken for a file's).
+ */
+const char *coll_images_label(struct coll_images *t, const struct coll_mmap *m);
+
+/* The sighting of a mapped file; NULL if out of memory. */
+struct coll_sighting *coll_images_see(struct coll_images *t, const struct coll_mmap *m);
+
+/**
+ * coll_images_identify - which image it is
+ * @tgid, @parent: processes through whose root the file may be found; 0: none
+ * Returns the image, or NULL if out of memory.
+ */
+struct coll_image *coll_images_identify(struct coll_images *t, struct coll_sighting *s,
+					uint32_t tgid, uint32_t parent);
+
+/* The image of a kernel or module without a path; NULL if out of memory. */
+struct coll_image *coll_images_kern(struct coll_images *t, const char *name,
+				    const struct spec_build_id *id);
+/* The image of a kernel file: /proc/kallsyms or a vmlinux. */
+struct coll_image *coll_images_kernel_file(struct coll_images *t, const char *path,
+					   const struct spec_build_id *id, uint64_t mtime);
+/* The image of memory without a file. */
+struct coll_image *coll_images_anon(struct coll_images *t, const char *label,
+				    uint32_t tgid, uint64_t start, uint64_t end);
+
+/**
+ * coll_images_other - another stored name for the same image
+ * For a session that already holds another binary's samples under the name.
+ * Returns 0, -EEXIST if it has had another name already, -ENOMEM.
+ */
+int coll_images_other(struct coll_images *t, struct coll_image *img);
+
+/* Writes the image's row, once.  0 or -errno. */
+int coll_images_note(struct coll_images *t, struct coll_image *img, struct err *err);
+
+#endif

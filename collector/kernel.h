@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef COLLECTOR_KERNEL_H
+#define COLLECTOR_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collector/images.h"
+
+/* Where the kernel and its modules lie. */
+struct coll_krange {
+	uint64_t start, end;
+	struct coll_image *image;
+};
+
+struct coll_kernel {
+	struct coll_krange *ranges; /* by address */
+	size_t nr, cap, last;
+	struct coll_image *none;    /* no-vmlinux: takes every address, as it is */
+	struct coll_images *images; /* borrowed */
+	const char *modules;        /* /proc/modules, or a file like it: tests */
+	uint64_t reread_ns;         /* when modules were read last */
+	bool addresses;             /* /proc tells addresses at all */
+	char note[256];             /* what a person should know, or "" */
+};
+
+/* Which file stands for the kernel. */
+struct coll_kernel_options {
+	const char *vmlinux;  /* NULL: /proc/kallsyms, where that tells addresses */
+	bool no_vmlinux;
+	/* other places than /proc: tests */
+	const char *kallsyms, *modules;
+};
+
+/**
+ * coll_kernel_init - finds the kernel and its modules
+ * Returns 0, or -errno for a vmlinux that cannot be used.
+ */
+int coll_kernel_init(struct coll_kernel *k, struct coll_images *images,
+		     const struct coll_kernel_options *opt, struct err *err);
+void coll_kernel_fini(struct coll_kernel *k);
+
+/**
+ * coll_kernel_find - the image of a kernel address
+ * @now_ns: CLOCK_MONOTONIC: modules are read again for an unknown address, once a second
+ *	at most
+ * @key: what the sample file counts: the address from the image's start
+ * Returns NULL if neither the kernel nor a module holds the address.
+ */
+struct coll_image *coll_kernel_find(struct coll_kernel *k, uint64_t addr, uint64_t now_ns,
+				    uint64_t *key);
+
+#endif

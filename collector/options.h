@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef COLLECTOR_OPTIONS_H
+#define COLLECTOR_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/opt.h"
+#include "base/vec.h"
+#include "collector/perf_open.h"
+
+enum { COLL_DEFAULT_HZ = 997, COLL_DEFAULT_PAGES = 256 };
+
+/* What "opcollect record" was asked to do. */
+struct coll_options {
+	VEC(struct coll_event) events; /* in the order given */
+	VEC(char *) images;            /* --image: real paths and module names; heap */
+	VEC(uint32_t) pids;
+	uint64_t rate_hz;  /* -F; 0: not given */
+	unsigned separate; /* enum coll_separate */
+	size_t pages;      /* of a CPU's ring */
+	const char *session_dir, *vmlinux;
+	char **command;    /* NULL: none */
+	bool all, callgraph, append, no_vmlinux;
+};
+
+/**
+ * coll_options_parse - reads the words of "opcollect record"
+ * @argv: borrowed by @out as long as that is used
+ * Returns OPT_RUN, OPT_DONE or OPT_WRONG, having said what is wrong.
+ */
+enum opt_result coll_options_parse(int argc, char **argv, struct coll_options *out);
+void coll_options_fini(struct coll_options *o);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef COLLECTOR_PLAN_H
+#define COLLECTOR_PLAN_H
+
+#include "collector/options.h"
+#include "collector/sink.h"
+
+/*
+ * From the events asked for to the events sampled: the default event, how often, and
+ * what sample files say of them.
+ */
+struct coll_plan {
+	struct coll_sink_event *sink; /* one for each event, in order; heap */
+};
+
+/**
+ * coll_plan - completes the events of @o
+ * Returns 0, or -EINVAL for a rate above what the kernel allows, and for two events that
+ * would be counted in one file.
+ */
+int coll_plan_init(struct coll_plan *p, struct coll_options *o, struct err *err);
+void coll_plan_fini(struct coll_plan *p);
+
+#endif

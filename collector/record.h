@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef COLLECTOR_RECORD_H
+#define COLLECTOR_RECORD_H
+
+/* "opcollect record": one run.  Returns the exit status. */
+int coll_record(int argc, char **argv);
+
+#endif

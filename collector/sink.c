@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collector/sink.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/cleanup.h"
+#include "libspec/name.h"
+
+enum {
+	FIRST_CAP = 256,
+	KEEP_FREE = 64,    /* descriptors for everything else */
+	MIN_OPEN = 8,
+	MAX_OPEN = 4096,   /* each is a mapping as well */
+	RETRY_AFTER = 512, /* samples: a full disk may have room again */
+};
+
+struct coll_file {
+	struct coll_key key;
+	struct coll_file *chain;         /* next in the hash slot */
+	struct coll_file *newer, *older; /* among the open ones */
+	struct spec_sample_writer *writer; /* NULL: closed */
+	int failed;                      /* why it could not be opened or grown */
+	uint32_t skipped;                /* samples since that failure */
+};
+
+static uint32_t default_max_open(void)
+{
+	struct rlimit lim;
+
+	if (getrlimit(RLIMIT_NOFILE, &lim))
+		return MIN_OPEN;
+	if (lim.rlim_cur < lim.rlim_max) {
+		lim.rlim_cur = lim.rlim_max;
+		if (setrlimit(RLIMIT_NOFILE, &lim) || getrlimit(RLIMIT_NOFILE, &lim))
+			return MIN_OPEN;
+	}
+	if (lim.rlim_cur >= MAX_OPEN + KEEP_FREE)
+		return MAX_OPEN;
+	return lim.rlim_cur > MIN_OPEN + KEEP_FREE ? (uint32_t)lim.rlim_cur - KEEP_FREE :
+						     MIN_OPEN;
+}
+
+int coll_sink_init(struct coll_sink *s, int session_fd, struct coll_images *images,
+		   const struct coll_sink_event *events, uint32_t max_open, struct err *err)
+{
+	*s = (struct coll_sink){ .session_fd = session_fd,
+				 .images = images,
+				 .events = events,
+				 .max_open = max_open ? max_open : default_max_open() };
+	s->table = calloc(FIRST_CAP, sizeof(struct coll_file *));
+	if (!s->table)
+		return err_errno(err, -ENOMEM, "sample files");
+	s->cap = FIRST_CAP;
+	return 0;
+}
+
+static void unlink_open(struct coll_sink *s, struct coll_file *f)
+{
+	if (f->newer)
+		f->newer->older = f->older;
+	else
+		s->newest = f->older;
+	if (f->older)
+		f->older->newer = f->newer;
+	else
+		s->oldest = f->newer;
+	f->newer = f->older = NULL;
+}
+
+static void link_newest(struct coll_sink *s, struct coll_file *f)
+{
+	f->older = s->newest;
+	f->newer = NULL;
+	if (s->newest)
+		s->newest->newer = f;
+	else
+		s->oldest = f;
+	s->newest = f;
+}
+
+static void close_file_of(struct coll_sink *s, struct coll_file *f)
+{
+	unlink_open(s, f);
+	spec_sample_writer_free(f->writer);
+	f->writer = NULL;
+	s->open--;
+}
+
+void coll_sink_fini(struct coll_sink *s)
+{
+	while (s->oldest)
+		close_file_of(s, s->oldest);
+	free(s->table);
+	arena_fini(&s->mem);
+	*s = (struct coll_sink){ .session_fd = -1 };
+}
+
+static uint32_t hash_key(const struct coll_key *k)
+{
+	uint64_t h = k->app->id;
+
+	h = h * 0x9e3779b97f4a7c15ULL + k->image->id;
+	h = h * 0x9e3779b97f4a7c15ULL + (k->callee ? k->callee->id + 1 : 0);
+	h = h * 0x9e3779b97f4a7c15ULL + (uint64_t)k->tid;
+	h = h * 0x9e3779b97f4a7c15ULL + (uint64_t)k->tgid;
+	h = h * 0x9e3779b97f4a7c15ULL + ((uint64_t)k->cpu << 8) + k->event;
+	return (uint32_t)(h ^ h >> 32);
+}
+
+static bool key_equal(const struct coll_key *a, const struct coll_key *b)
+{
+	return a->image == b->image && a->app == b->app && a->callee == b->callee &&
+	       a->event == b->event && a->tid == b->tid && a->tgid == b->tgid &&
+	       a->cpu == b->cpu;
+}
+
+static void rehash(struct coll_sink *s)
+{
+	uint32_t cap = s->cap * 2;
+	struct coll_file **table = calloc(cap, sizeof(struct coll_file *));
+
+	if (!table)
+		return; /* longer chains do as well */
+	for (uint32_t i = 0; i < s->cap; i++) {
+		struct coll_file *f, *next;
+
+		for (f = s->table[i]; f; f = next) {
+			uint32_t slot = hash_key(&f->key) & (cap - 1);
+
+			next = f->chain;
+			f->chain = table[slot];
+			table[slot] = f;
+		}
+	}
+	free(s->table);
+	s->table = table;
+	s->cap = cap;
+}
+
+static struct coll_file *find_file(struct coll_sink *s, const struct coll_key *key)
+{
+	uint32_t hash = hash_key(key);
+	struct coll_file *f;
+
+	for (f = s->table[hash & (s->cap - 1)]; f; f = f->chain)
+		if (key_equal(&f->key, key))
+			return f;
+	f = arena_alloc(&s->mem, sizeof(*f));
+	if (!f)
+		return NULL;
+	if (s->nr >= s->cap)
+		rehash(s);
+	f->key = *key;
+	f->chain = s->table[hash & (s->cap - 1)];
+	s->table[hash & (s->cap - 1)] = f;
+	s->nr++;
+	return f;
+}
+
+static int file_path(const struct coll_sink *s, const struct coll_key *k,
+		     struct strbuf *path, struct err *err)
+{
+	const struct coll_sink_event *e = &s->events[k->event];
+	struct spec_name name = {
+		.app = k->app->name,
+		.image = k->image->name,
+		.event = (char *)(uintptr_t)e->name,
+		.count = e->count,
+		.unit_mask = e->unit_mask,
+		.tgid = k->tgid,
+		.tid = k->tid,
+		.cpu = k->cpu,
+	};
+
+	if (k->callee)
+		name.callee = k->callee->name;
+	return spec_name_format(&name, path, err);
+}
+
+static struct spec_sample_header header_of(const struct coll_sink *s,
+					   const struct coll_key *k)
+{
+	const struct coll_sink_event *e = &s->events[k->event];
+	struct spec_sample_header h = {
+		.magic = SPEC_SAMPLE_MAGIC,
+		.version = SPEC_SAMPLE_VERSION,
+		.cpu_type = e->cpu_type,
+		.event = e->code,
+		.unit_mask = (uint32_t)e->unit_mask,
+		.count = (uint32_t)e->count,
+		.is_kernel = k->image->is_kernel,
+		.cpu_mhz = e->cpu_mhz,
+		.mtime = k->image->mtime,
+		.anon_start = k->image->anon_start,
+	};
+
+	if (k->callee) {
+		h.cg_to_is_kernel = k->callee->is_kernel;
+		h.cg_to_anon_start = k->callee->anon_start;
+	}
+	return h;
+}
+
+static int open_writer(struct coll_sink *s, struct coll_file *f, struct err *err)
+{
+	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
+	struct spec_sample_header header = header_of(s, &f->key);
+	int rc = file_path(s, &f->key, &path, err);
+
+	while (s->open >= s->max_open)
+		close_file_of(s, s->oldest);
+	if (!rc)
+		rc = spec_sample_writer_open(s->session_fd, strbuf_str(&path), &header,
+					     &f->writer, err);
+	if (rc)
+		f->writer = NULL;
+	return rc;
+}
+
+/* The image is of the collector's own table: only names of files see it as constant. */
+static struct coll_image *own(const struct coll_image *img)
+{
+	return (struct coll_image *)(uintptr_t)img;
+}
+
+static int open_file(struct coll_sink *s, struct coll_file *f, struct err *err)
+{
+	const struct coll_key *k = &f->key;
+	int rc = open_writer(s, f, err);
+
+	/* an earlier run's file is of another binary than today's */
+	if (rc == -ESTALE && !coll_images_other(s->images, own(k->image)))
+		rc = open_writer(s, f, err);
+	if (rc)
+		return rc;
+	link_newest(s, f);
+	s->open++;
+	rc = coll_images_note(s->images, own(k->app), err);
+	if (!rc)
+		rc = coll_images_note(s->images, own(k->image), err);
+	if (!rc && k->callee)
+		rc = coll_images_note(s->images, own(k->callee), err);
+	/* the sample has its file: a table that lacks a row is told, not fatal */
+	if (rc && !s->broken) {
+		s->broken = rc;
+		s->why = *err;
+	}
+	return 0;
+}
+
+static int fail(struct coll_sink *s, struct coll_file *f, int rc, const struct err *err)
+{
+	f->failed = rc;
+	f->skipped = 0;
+	if (!s->broken) {
+		s->broken = rc;
+		s->why = *err;
+	}
+	return rc;
+}
+
+int coll_sink_add(struct coll_sink *s, const struct coll_key *key, uint64_t at)
+{
+	struct coll_file *f = s->newest;
+	struct err err = { 0 };
+	int rc;
+
+	if (!f || !key_equal(&f->key, key))
+		f = find_file(s, key);
+	if (!f)
+		return -ENOMEM;
+	if (f->failed && ++f->skipped < RETRY_AFTER)
+		return f->failed;
+	if (!f->writer) {
+		rc = open_file(s, f, &err);
+		if (rc)
+			return fail(s, f, rc, &err);
+	} else if (s->newest != f) {
+		unlink_open(s, f);
+		link_newest(s, f);
+	}
+	rc = spec_sample_add(f->writer, at, 1, &err);
+	if (rc)
+		return fail(s, f, rc, &err);
+	f->failed = 0;
+	return 0;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef COLLECTOR_SINK_H
+#define COLLECTOR_SINK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "collector/images.h"
+#include "libspec/sample_write.h"
+
+/*
+ * The sample files being counted in.  Which file is a struct coll_key; files are opened
+ * at their first sample and closed, least recently used first, when descriptors run out.
+ */
+struct coll_key {
+	const struct coll_image *app, *image, *callee; /* @callee NULL: a flat file */
+	uint32_t event;
+	int64_t tgid, tid, cpu; /* SPEC_ALL: not separated */
+};
+
+/* What sample files say of an event. */
+struct coll_sink_event {
+	const char *name; /* borrowed */
+	uint64_t count, unit_mask;
+	uint32_t cpu_type, code;
+	double cpu_mhz;
+};
+
+struct coll_file;
+
+struct coll_sink {
+	int session_fd;                /* borrowed */
+	struct coll_images *images;    /* borrowed */
+	const struct coll_sink_event *events;
+	struct coll_file **table;      /* hash of files by key; open chains */
+	uint32_t cap, nr;              /* slots, files */
+	uint32_t open, max_open;
+	struct coll_file *newest, *oldest; /* open ones, by use */
+	struct arena mem;
+	int broken;                    /* the first failure: -ENOSPC, ...; 0: none */
+	struct err why;
+};
+
+/* @max_open: files open at once; 0: what the descriptor limit leaves. */
+int coll_sink_init(struct coll_sink *s, int session_fd, struct coll_images *images,
+		   const struct coll_sink_event *events, uint32_t max_open,
+		   struct err *err);
+void coll_sink_fini(struct coll_sink *s);
+
+/**
+ * coll_sink_add - counts one sample or arc
+ * @at: the sample file's key: an offset, or from << 32 | to
+ * Returns 0, or -errno if it could not be stored: the first such failure is kept in
+ * @broken and @why.
+ */
+int coll_sink_add(struct coll_sink *s, const struct coll_key *key, uint64_t at);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef COLLECTOR_SOURCE_H
+#define COLLECTOR_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+/* Where samples come from, and what every source turns its bytes into. */
+
+enum coll_rec_kind {
+	COLL_REC_SAMPLE,
+	COLL_REC_MMAP,
+	COLL_REC_COMM,
+	COLL_REC_FORK,
+	COLL_REC_EXIT,
+	COLL_REC_LOST,
+	COLL_REC_THROTTLE,
+	COLL_REC_NONE, /* of no interest here */
+	COLL_NR_REC
+};
+
+/* The mode a sample was taken in. */
+enum coll_domain { COLL_USER, COLL_KERNEL, COLL_OTHER /* guest, hypervisor */ };
+
+enum { COLL_MAX_FRAMES = 1024, COLL_BUILD_ID = 20 };
+
+/* Values of struct coll_frames.ips from here on name the mode of what follows. */
+#define COLL_CONTEXT_MAX ((uint64_t)-4095)
+
+struct coll_sample {
+	uint64_t ip;
+	enum coll_domain domain;
+	/* frames as the kernel gives them, innermost first, with context markers; NULL
+	 * and 0 without call chains */
+	const uint64_t *ips;
+	size_t nr_ips;
+};
+
+struct coll_mmap {
+	uint64_t start, len, pgoff; /* bytes */
+	const char *filename;
+	uint8_t build_id_len; /* 0: the next four tell the file */
+	uint8_t build_id[COLL_BUILD_ID];
+	uint32_t dev_major, dev_minor;
+	uint64_t inode, inode_gen;
+	bool kernel;
+};
+
+struct coll_rec {
+	enum coll_rec_kind kind;
+	uint64_t time_ns;  /* CLOCK_MONOTONIC; 0: before everything */
+	uint32_t tgid, tid; /* whom it is about; of a fork: the child. UINT32_MAX: gone */
+	uint32_t cpu;       /* UINT32_MAX: unknown */
+	uint32_t event;     /* index of the event; SAMPLE, THROTTLE */
+	union {
+		struct coll_sample sample;
+		struct coll_mmap mmap;
+		struct {
+			const char *name;
+			bool exec;
+		} comm;
+		struct {
+			uint32_t tgid, tid;
+		} parent;      /* FORK */
+		uint64_t lost; /* LOST: records */
+	};
+};
+
+/* Takes one record; everything in it is borrowed until it returns.  0 or -errno. */
+typedef int (*coll_consume)(void *ctx, const struct coll_rec *rec);
+
+struct coll_source;
+
+struct coll_source_ops {
+	const char *name;
+	/* Lets samples be taken. */
+	int (*start)(struct coll_source *s, struct err *err);
+	/* A descriptor for poll() that is readable when drain() should be called. */
+	int (*poll_fd)(const struct coll_source *s);
+	/**
+	 * Hands over the records that are old enough for their order to be certain.
+	 * @all: the rest as well (after stop)
+	 * Returns 1 if it should be called again soon, 0, or what @consume failed with.
+	 */
+	int (*drain)(struct coll_source *s, bool all, coll_consume consume, void *ctx);
+	/* No more samples are taken.  What was taken can still be drained. */
+	void (*stop)(struct coll_source *s);
+	/* Records lost by the kernel that no COLL_REC_LOST told; after the last drain. */
+	uint64_t (*lost_untold)(struct coll_source *s);
+	void (*free)(struct coll_source *s);
+};
+
+/* The first member of every source. */
+struct coll_source {
+	const struct coll_source_ops *ops;
+};
+
+#endif

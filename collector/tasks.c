@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collector/tasks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "collector/procfs.h"
+
+void coll_tasks_init(struct coll_tasks *t, struct coll_images *images, int session_fd)
+{
+	*t = (struct coll_tasks){ .images = images, .session_fd = session_fd };
+	t->dead_end = &t->dead;
+}
+
+static void free_task(struct coll_task *task)
+{
+	coll_space_put(task->space);
+	free(task);
+}
+
+void coll_tasks_fini(struct coll_tasks *t)
+{
+	size_t pos = 0;
+	uint64_t tgid, value;
+
+	while (map_u64_next(&t->by_tgid, &pos, &tgid, &value))
+		free_task((struct coll_task *)(uintptr_t)value);
+	map_u64_fini(&t->by_tgid);
+	t->last = t->dead = NULL;
+}
+
+struct coll_task *coll_tasks_find(struct coll_tasks *t, uint32_t tgid)
+{
+	uint64_t value;
+
+	if (t->last && t->last->tgid == tgid)
+		return t->last;
+	if (!map_u64_get(&t->by_tgid, tgid, &value))
+		return NULL;
+	t->last = (struct coll_task *)(uintptr_t)value;
+	return t->last;
+}
+
+struct coll_task *coll_tasks_need(struct coll_tasks *t, uint32_t tgid)
+{
+	struct coll_task *task = coll_tasks_find(t, tgid);
+
+	if (task)
+		return task;
+	task = calloc(1, sizeof(*task));
+	if (!task)
+		return NULL;
+	task->tgid = tgid;
+	task->threads = 1;
+	task->space = coll_space_new();
+	if (!task->space || map_u64_set(&t->by_tgid, tgid, (uintptr_t)task)) {
+		free_task(task);
+		return NULL;
+	}
+	return task;
+}
+
+static void unlink_dead(struct coll_tasks *t, const struct coll_task *task)
+{
+	struct coll_task **at = &t->dead;
+
+	while (*at && *at != task)
+		at = &(*at)->next_dead;
+	if (!*at)
+		return;
+	*at = task->next_dead;
+	if (t->dead_end == &task->next_dead)
+		t->dead_end = at;
+}
+
+static void forget(struct coll_tasks *t, struct coll_task *task)
+{
+	map_u64_del(&t->by_tgid, task->tgid);
+	if (t->last == task)
+		t->last = NULL;
+	free_task(task);
+}
+
+/* The number is in use again: whoever had it is over. */
+static void forget_old(struct coll_tasks *t, uint32_t tgid)
+{
+	struct coll_task *old = coll_tasks_find(t, tgid);
+
+	if (!old)
+		return;
+	if (old->dead_ns)
+		unlink_dead(t, old);
+	forget(t, old);
+}
+
+void coll_tasks_adopt(struct coll_task *task)
+{
+	task->in_tree = true;
+	task->await_exec = false;
+}
+
+int coll_tasks_mmap(struct coll_tasks *t, uint32_t tgid, const struct coll_mmap *m)
+{
+	struct coll_map map = { .start = m->start, .file_off = m->pgoff };
+	struct coll_task *task;
+
+	if (!m->len || __builtin_add_overflow(m->start, m->len, &map.end))
+		return 0;
+	task = coll_tasks_need(t, tgid);
+	if (!task)
+		return -ENOMEM;
+	map.label = task->want_exe && m->filename[0] == '/' && m->filename[1] != '/' ?
+			    NULL :
+			    coll_images_label(t->images, m);
+	if (!map.label) {
+		map.file = coll_images_see(t->images, m);
+		if (!map.file)
+			return -ENOMEM;
+		/* a new program is new to us at most once: later it may be gone */
+		if (task->in_tree && !map.file->image)
+			coll_images_identify(t->images, map.file, tgid, task->parent);
+		if (task->want_exe) {
+			task->exe = map.file;
+			task->want_exe = false;
+		}
+	}
+	return coll_space_add(&task->space, &map);
+}
+
+static int fork_thread(struct coll_tasks *t, const struct coll_rec *rec)
+{
+	struct coll_task *task = coll_tasks_need(t, rec->tgid);
+
+	if (!task)
+		return -ENOMEM;
+	task->threads++;
+	return 0;
+}
+
+int coll_tasks_fork(struct coll_tasks *t, const struct coll_rec *rec)
+{
+	struct coll_task *parent, *child;
+
+	if (rec->tgid == rec->parent.tgid)
+		return fork_thread(t, rec);
+	forget_old(t, rec->tgid);
+	child = coll_tasks_need(t, rec->tgid);
+	if (!child)
+		return -ENOMEM;
+	child->parent = rec->parent.tgid;
+	child->start_ns = rec->time_ns;
+	parent = coll_tasks_find(t, rec->parent.tgid);
+	if (!parent)
+		return 0;
+	coll_space_put(child->space);
+	child->space = coll_space_get(parent->space);
+	child->exe = parent->exe;
+	child->want_exe = parent->want_exe;
+	child->known = parent->known;
+	memcpy(child->comm, parent->comm, sizeof(child->comm));
+	if (parent->in_tree)
+		coll_tasks_adopt(child);
+	return 0;
+}
+
+int coll_tasks_comm(struct coll_tasks *t, const struct coll_rec *rec)
+{
+	struct coll_task *task = coll_tasks_need(t, rec->tgid);
+	struct coll_space *empty;
+
+	if (!task)
+		return -ENOMEM;
+	if (rec->tid == rec->tgid || rec->comm.exec) {
+		strncpy(task->comm, rec->comm.name, sizeof(task->comm) - 1);
+		task->noted = false;
+	}
+	if (!rec->comm.exec)
+		return 0;
+	empty = coll_space_new();
+	if (!empty)
+		return -ENOMEM;
+	coll_space_put(task->space);
+	task->space = empty;
+	task->exe = NULL;
+	task->want_exe = true;
+	task->known = true;
+	task->threads = 1; /* exec ends all other threads */
+	if (task->await_exec)
+		coll_tasks_adopt(task);
+	return 0;
+}
+
+void coll_tasks_exit(struct coll_tasks *t, const struct coll_rec *rec)
+{
+	struct coll_task *task = coll_tasks_find(t, rec->tgid);
+
+	if (!task || task->dead_ns || --task->threads > 0)
+		return;
+	task->dead_ns = rec->time_ns ? rec->time_ns : 1;
+	task->next_dead = NULL;
+	*t->dead_end = task;
+	t->dead_end = &task->next_dead;
+}
+
+void coll_tasks_sweep(struct coll_tasks *t, uint64_t before_ns)
+{
+	while (t->dead && t->dead->dead_ns < before_ns) {
+		struct coll_task *task = t->dead;
+
+		t->dead = task->next_dead;
+		if (!t->dead)
+			t->dead_end = &t->dead;
+		forget(t, task);
+	}
+}
+
+int coll_tasks_note(struct coll_tasks *t, struct coll_task *task, struct err *err)
+{
+	CLEANUP(free_ptr) char *cmdline = NULL;
+	CLEANUP(free_ptr) char *cgroup = NULL;
+	struct spec_task row = { .tgid = task->tgid,
+				 .tid = task->tgid,
+				 .start_ns = task->start_ns,
+				 .comm = task->comm };
+
+	if (task->noted || t->session_fd < 0)
+		return 0;
+	task->noted = true;
+	/* once it has ended, /proc may show another process of this number */
+	if (!task->dead_ns && !task->gone) {
+		cmdline = coll_proc_cmdline(task->tgid);
+		cgroup = coll_proc_cgroup(task->tgid);
+		task->gone = !cmdline;
+	}
+	row.cmdline = cmdline;
+	row.cgroup = cgroup;
+	return spec_tasks_append(t->session_fd, &row, err);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef COLLECTOR_TASKS_H
+#define COLLECTOR_TASKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "collector/images.h"
+#include "collector/maps.h"
+#include "libspec/tasks.h"
+
+/* Processes: who they are, what they run, what is mapped in them. */
+
+enum { COLL_COMM = 16 };
+
+struct coll_task {
+	uint32_t tgid, parent;
+	char comm[COLL_COMM];
+	uint64_t start_ns;  /* CLOCK_MONOTONIC; 0: unknown */
+	struct coll_space *space;
+	/* the binary it executes: the first file mapped after exec; NULL: unknown yet */
+	struct coll_sighting *exe;
+	bool want_exe;      /* after an exec, until the first file is mapped */
+	bool in_tree;       /* its samples are asked for */
+	bool await_exec;    /* it is, once it has executed the command */
+	bool known;         /* its mappings were seen from the start, or read from /proc */
+	bool gone;          /* /proc has nothing more to say */
+	bool noted;         /* the tasks table has its present state */
+	uint64_t gaps;      /* as struct coll_collect's when its mappings were read again */
+	int threads;        /* alive, as far as known */
+	uint64_t dead_ns;   /* when the last thread ended; 0: lives */
+	struct coll_task *next_dead;
+};
+
+struct coll_tasks {
+	struct map_u64 by_tgid;
+	struct coll_task *last;            /* found last */
+	struct coll_task *dead, **dead_end; /* in the order they ended */
+	struct coll_images *images;        /* borrowed */
+	int session_fd;                    /* -1: no table is kept */
+};
+
+void coll_tasks_init(struct coll_tasks *t, struct coll_images *images, int session_fd);
+void coll_tasks_fini(struct coll_tasks *t);
+
+/* The process, or NULL. */
+struct coll_task *coll_tasks_find(struct coll_tasks *t, uint32_t tgid);
+/* The process, made if new; NULL if out of memory. */
+struct coll_task *coll_tasks_need(struct coll_tasks *t, uint32_t tgid);
+
+/* What records say.  0 or -ENOMEM. */
+int coll_tasks_mmap(struct coll_tasks *t, uint32_t tgid, const struct coll_mmap *m);
+int coll_tasks_fork(struct coll_tasks *t, const struct coll_rec *rec);
+int coll_tasks_comm(struct coll_tasks *t, const struct coll_rec *rec);
+void coll_tasks_exit(struct coll_tasks *t, const struct coll_rec *rec);
+
+/* Forgets processes that ended before @before_ns: late samples are not expected then. */
+void coll_tasks_sweep(struct coll_tasks *t, uint64_t before_ns);
+
+/* Adds the process to those whose samples are asked for. */
+void coll_tasks_adopt(struct coll_task *task);
+
+/* Writes the process's row, if that was not done for its present state. */
+int coll_tasks_note(struct coll_tasks *t, struct coll_task *task, struct err *err);
+
+#endif
