@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "opfs/catalog.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/vec.h"
+#include "libspec/sample_read.h"
+#include "libspec/session.h"
+
+/* A catalog that is being made. */
+struct catalog_build {
+	struct catalog *c;
+	const struct viewer *viewer;
+	uint32_t dir; /* that is being read */
+	struct map images; /* kind and shown name -> index */
+	VEC(struct catalog_image) image_list;
+	VEC(struct catalog_file) flat, cg;
+	VEC(struct catalog_bad) bad;
+	VEC(char *) lines; /* notes, throttled events */
+	struct strbuf text;
+	struct err *err;
+};
+
+static void build_fini(struct catalog_build *b)
+{
+	map_fini(&b->images);
+	vec_fini(&b->image_list);
+	vec_fini(&b->flat);
+	vec_fini(&b->cg);
+	vec_fini(&b->bad);
+	vec_fini(&b->lines);
+	strbuf_fini(&b->text);
+	catalog_put(b->c);
+}
+
+static int no_memory(struct catalog_build *b)
+{
+	return err_set(b->err, -ENOMEM, "out of memory while reading a session");
+}
+
+/* ---- images */
+
+static const char *base_of(const struct catalog_image *img)
+{
+	const char *slash = strrchr(img->shown, '/');
+
+	return img->name.kind != SPEC_IMAGE_ANON && slash && slash[1] ? slash + 1 :
+									img->shown;
+}
+
+static int add_image(struct catalog_build *b, const struct spec_image *name, uint32_t *out)
+{
+	struct catalog_image img = { .name = *name };
+	struct arena *arena = &b->c->arena;
+	char kind = (char)('0' + (int)name->kind);
+	uint64_t found;
+
+	strbuf_reset(&b->text);
+	strbuf_putc(&b->text, kind);
+	spec_image_show(name, &b->text);
+	if (strbuf_error(&b->text))
+		return no_memory(b);
+	if (map_get(&b->images, b->text.data, b->text.len, &found)) {
+		*out = (uint32_t)found;
+		return 0;
+	}
+	img.name.name = arena_strdup(arena, name->name);
+	img.shown = arena_strdup(arena, b->text.data + 1);
+	if (!img.name.name || !img.shown)
+		return no_memory(b);
+	img.base = base_of(&img);
+	img.label = name->kind == SPEC_IMAGE_ANON ? img.name.name : NULL;
+	img.kernel = name->kind == SPEC_IMAGE_KERN;
+	img.row = spec_images_find(&b->c->dirs[b->dir].rows, img.shown);
+	*out = (uint32_t)b->image_list.len;
+	if (map_set(&b->images, b->text.data, b->text.len, *out) ||
+	    vec_push(&b->image_list, img))
+		return no_memory(b);
+	return 0;
+}
+
+/* ---- files */
+
+static int add_bad(struct catalog_build *b, const char *path, const char *reason)
+{
+	struct catalog_bad bad = { 0 };
+
+	strbuf_reset(&b->text);
+	strbuf_printf(&b->text, "%s/%s", b->c->dirs[b->dir].session, path);
+	bad.path = arena_strdup(&b->c->arena, strbuf_str(&b->text));
+	bad.reason = arena_strdup(&b->c->arena, reason);
+	if (!bad.path || !bad.reason || vec_push(&b->bad, bad))
+		return no_memory(b);
+	return 0;
+}
+
+static int add_file(struct catalog_build *b, const struct spec_name *n, const char *path,
+		    const struct spec_sample_reader *r, uint64_t total)
+{
+	struct catalog_file f = { .name = *n,
+				  .dir = b->dir,
+				  .callee = CATALOG_NO_IMAGE,
+				  .total = total,
+				  .header = r->header };
+	bool flat = n->callee.kind == SPEC_IMAGE_NONE;
+	int rc;
+
+	rc = add_image(b, &n->app, &f.app);
+	rc = rc ? rc : add_image(b, &n->image, &f.image);
+	if (!rc && !flat)
+		rc = add_image(b, &n->callee, &f.callee);
+	if (rc)
+		return rc;
+	b->image_list.data[f.image].kernel |= r->header.is_kernel != 0;
+	f.name.app = b->image_list.data[f.app].name;
+	f.name.image = b->image_list.data[f.image].name;
+	f.name.callee = flat ? (struct spec_image){ 0 } : b->image_list.data[f.callee].name;
+	f.name.event = arena_strdup(&b->c->arena, n->event);
+	f.path = arena_strdup(&b->c->arena, path);
+	if (!f.name.event || !f.path ||
+	    (flat ? vec_push(&b->flat, f) : vec_push(&b->cg, f)))
+		return no_memory(b);
+	if (map_set(&b->c->by_event, f.name.event, strlen(f.name.event), 1))
+		return no_memory(b);
+	return 0;
+}
+
+static int read_file(struct catalog_build *b, int dirfd, const char *path,
+		     const struct spec_name *n)
+{
+	struct spec_sample_reader r = { .fd = -1 };
+	struct err why = { 0 };
+	uint64_t total = 0;
+	int rc = spec_sample_open(dirfd, path, &r, &why);
+
+	if (rc == -ENOENT || rc == -ENOMEM) /* ENOENT: removed while we walk */
+		return rc == -ENOENT ? 0 : no_memory(b);
+	if (!rc)
+		rc = spec_sample_total(&r, &total, &why);
+	rc = rc ? add_bad(b, path, why.msg) : add_file(b, n, path, &r, total);
+	spec_sample_fini(&r);
+	return rc;
+}
+
+static int visit(void *ctx, struct spec_session_file *file)
+{
+	struct catalog_build *b = ctx;
+
+	if (viewer_gone(b->viewer))
+		return err_set(b->err, -EINTR, "interrupted");
+	if (file->bad)
+		return add_bad(b, file->path, file->bad->msg);
+	return read_file(b, b->c->dirs[b->dir].fd, file->path, file->name);
+}
+
+/* ---- sessions */
+
+static int keep_line(void *ctx, const char *line)
+{
+	struct catalog_build *b = ctx;
+	char *copy = arena_strdup(&b->c->arena, line);
+
+	return copy && !vec_push(&b->lines, copy) ? 0 : no_memory(b);
+}
+
+/* Moves b->lines to an array of the catalog. */
+static int take_lines(struct catalog_build *b, char ***out, size_t *nr)
+{
+	*out = arena_calloc(&b->c->arena, b->lines.len + 1, sizeof(**out));
+	if (!*out)
+		return no_memory(b);
+	if (b->lines.len)
+		memcpy(*out, b->lines.data, b->lines.len * sizeof(**out));
+	*nr = b->lines.len;
+	b->lines.len = 0;
+	return 0;
+}
+
+/* What stands beside the sample files.  A damaged table is told, not fatal. */
+static int read_tables(struct catalog_build *b, struct catalog_dir *d)
+{
+	struct err why = { 0 };
+	int rc = spec_images_read(d->fd, &d->rows, &why);
+
+	if (rc && rc != -ENOENT)
+		rc = add_bad(b, "images", why.msg);
+	else
+		rc = 0;
+	if (!rc && spec_stats_read(d->fd, &d->stats, &why))
+		rc = add_bad(b, "stats", why.msg);
+	if (!rc) {
+		int live = spec_live_read(d->fd, &d->live, &why);
+
+		d->has_live = !live;
+		if (live && live != -ENOENT)
+			rc = add_bad(b, "stats/live", why.msg);
+	}
+	if (!rc && spec_stats_each_note(d->fd, keep_line, b, &why) == -ENOMEM)
+		return no_memory(b);
+	rc = rc ? rc : take_lines(b, &d->notes, &d->nr_notes);
+	if (!rc && spec_stats_each_throttled(d->fd, keep_line, b, &why) == -ENOMEM)
+		return no_memory(b);
+	return rc ? rc : take_lines(b, &d->throttled, &d->nr_throttled);
+}
+
+static uint64_t mtime_ns(const struct stat *st)
+{
+	return (uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec;
+}
+
+static int gone(struct catalog_build *b, const char *name, int rc)
+{
+	if (rc == -ENOENT)
+		return err_set(b->err, rc, "session %.100s: there is none of that name (it may "
+			       "have been removed or renamed)", name);
+	return err_errno(b->err, rc, "session %.100s", name);
+}
+
+static int read_session(struct catalog_build *b, int samples_fd, const char *name)
+{
+	struct catalog_dir *d = &b->c->dirs[b->dir];
+	struct stat st;
+	int rc;
+
+	d->fd = -1;
+	d->session = arena_strdup(&b->c->arena, name);
+	b->c->nr_dirs++;
+	if (!d->session)
+		return no_memory(b);
+	if (samples_fd >= 0)
+		d->fd = openat(samples_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (d->fd < 0 && (samples_fd < 0 || errno == ENOENT) && !strcmp(name, "current"))
+		return 0;
+	if (d->fd < 0)
+		return gone(b, name, samples_fd < 0 ? -ENOENT : -errno);
+	if (fstat(d->fd, &st))
+		return gone(b, name, -errno);
+	d->dev = st.st_dev;
+	d->ino = st.st_ino;
+	rc = read_tables(b, d);
+	rc = rc ? rc : spec_session_walk(d->fd, spec_session_escaped(d->fd), visit, b, b->err);
+	if (rc)
+		return rc;
+	if (d->has_live && d->live.drained_ns > b->c->drained_ns)
+		b->c->drained_ns = d->live.drained_ns;
+	else if (!d->has_live && mtime_ns(&st) > b->c->drained_ns)
+		b->c->drained_ns = mtime_ns(&st);
+	return 0;
+}
+
+/* ---- the whole */
+
+/* Moves what was gathered into the catalog: flat files first. */
+static int finish(struct catalog_build *b)
+{
+	struct catalog *c = b->c;
+
+	c->nr_images = b->image_list.len;
+	c->nr_flat = b->flat.len;
+	c->nr_files = b->flat.len + b->cg.len;
+	c->nr_bad = b->bad.len;
+	c->images = arena_calloc(&c->arena, c->nr_images + 1, sizeof(*c->images));
+	c->names = arena_calloc(&c->arena, c->nr_images + 1, sizeof(*c->names));
+	c->files = arena_calloc(&c->arena, c->nr_files + 1, sizeof(*c->files));
+	c->bad = arena_calloc(&c->arena, c->nr_bad + 1, sizeof(*c->bad));
+	if (!c->images || !c->names || !c->files || !c->bad)
+		return no_memory(b);
+	for (size_t i = 0; i < c->nr_images; i++) {
+		struct catalog_image *img = &c->images[i];
+
+		*img = b->image_list.data[i];
+		c->names[i] = (struct spec_match_image){ .shown = img->shown,
+							 .base = img->base,
+							 .label = img->label,
+							 .kernel = img->kernel };
+		if (map_set(&c->by_image, img->shown, strlen(img->shown), i) ||
+		    map_set(&c->by_image, img->base, strlen(img->base), i) ||
+		    (img->label && map_set(&c->by_image, img->label, strlen(img->label), i)))
+			return no_memory(b);
+	}
+	for (size_t i = 0; i < c->nr_flat; i++) {
+		c->files[i] = b->flat.data[i];
+		c->total += c->files[i].total;
+	}
+	for (size_t i = 0; i < b->cg.len; i++)
+		c->files[c->nr_flat + i] = b->cg.data[i];
+	for (size_t i = 0; i < c->nr_bad; i++)
+		c->bad[i] = b->bad.data[i];
+	return 0;
+}
+
+static int begin(struct catalog_build *b, size_t nr_dirs)
+{
+	b->c = calloc(1, sizeof(*b->c));
+	if (!b->c)
+		return no_memory(b);
+	b->c->refs = 1;
+	b->c->dirs = arena_calloc(&b->c->arena, nr_dirs + 1, sizeof(*b->c->dirs));
+	return b->c->dirs ? 0 : no_memory(b);
+}
+
+/* Nothing in it will change any more: not the one that is written to by name. */
+static bool is_saved(const struct catalog *c)
+{
+	for (size_t i = 0; i < c->nr_dirs; i++)
+		if (!strcmp(c->dirs[i].session, "current") ||
+		    (c->dirs[i].has_live && !c->dirs[i].live.closed))
+			return false;
+	return true;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+int catalog_load(int session_dir_fd, char *const *names, size_t nr, const struct viewer *v,
+		 struct catalog **out, struct err *err)
+{
+	CLEANUP(build_fini) struct catalog_build b = { .viewer = v, .err = err };
+	CLEANUP(close_fd) int samples = -1;
+	int rc = begin(&b, nr);
+
+	if (rc)
+		return rc;
+	samples = openat(session_dir_fd, "samples", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (samples < 0 && errno != ENOENT)
+		return err_errno(err, -errno, "samples, in the session directory");
+	for (b.dir = 0; b.dir < nr && !rc; b.dir++)
+		rc = read_session(&b, samples, names[b.dir]);
+	rc = rc ? rc : finish(&b);
+	if (rc)
+		return rc;
+	b.c->saved = is_saved(b.c);
+	if (!b.c->drained_ns)
+		b.c->drained_ns = now_ns();
+	*out = TAKE(b.c);
+	return 0;
+}
+
+static int load_file(struct catalog_build *b, const char *path)
+{
+	CLEANUP(spec_name_fini) struct spec_name name = { 0 };
+	struct catalog_dir *d = &b->c->dirs[0];
+	int rc = spec_name_parse(path, false, &name, b->err);
+
+	d->fd = AT_FDCWD;
+	d->session = arena_strdup(&b->c->arena, path);
+	b->c->nr_dirs = 1;
+	if (!d->session)
+		return no_memory(b);
+	rc = rc ? rc : read_file(b, AT_FDCWD, path, &name);
+	if (!rc && b->bad.len)
+		return err_set(b->err, -EBADMSG, "%.300s", b->bad.data[0].reason);
+	if (!rc && !b->flat.len)
+		return err_set(b->err, -ENOENT, "%.300s: no flat sample file there", path);
+	return rc ? rc : finish(b);
+}
+
+int catalog_load_file(const char *path, struct catalog **out, struct err *err)
+{
+	CLEANUP(build_fini) struct catalog_build b = { .err = err };
+	int rc = begin(&b, 1);
+
+	rc = rc ? rc : load_file(&b, path);
+	if (rc)
+		return rc;
+	b.c->saved = true;
+	b.c->drained_ns = now_ns();
+	*out = TAKE(b.c);
+	return 0;
+}
+
+struct catalog *catalog_get(struct catalog *c)
+{
+	if (c)
+		__atomic_add_fetch(&c->refs, 1, __ATOMIC_RELAXED);
+	return c;
+}
+
+void catalog_put(struct catalog *c)
+{
+	if (!c || __atomic_sub_fetch(&c->refs, 1, __ATOMIC_ACQ_REL))
+		return;
+	for (size_t i = 0; i < c->nr_dirs; i++) {
+		if (c->dirs[i].fd >= 0)
+			close(c->dirs[i].fd);
+		spec_images_fini(&c->dirs[i].rows);
+	}
+	map_fini(&c->by_image);
+	map_fini(&c->by_event);
+	arena_fini(&c->arena);
+	free(c);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "opfs/cli.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "libspec/session.h"
+
+enum { CACHE_BYTES = 256 << 20 };
+
+int cli_set_session_dir(void *ctx, const char *arg, struct err *err)
+{
+	struct cli *c = ctx;
+
+	(void)err;
+	c->session_dir = arg;
+	return 0;
+}
+
+enum opt_result cli_parse(const struct opt_program *prog, int argc, char **argv, void *ctx,
+			  int *nr_operands)
+{
+	int at = 0, nr = 0;
+
+	while (at < argc) {
+		int first;
+		enum opt_result result = opt_parse(prog, argc - at, argv + at, ctx, &first);
+		bool ended = !strcmp(argv[at + first - 1], "--") && first > 1;
+
+		if (result != OPT_RUN)
+			return result;
+		at += first;
+		do
+			if (at < argc)
+				argv[1 + nr++] = argv[at];
+		while (ended && ++at < argc);
+	}
+	*nr_operands = nr;
+	return OPT_RUN;
+}
+
+int cli_open(struct cli *c, const char *program)
+{
+	CLEANUP(strbuf_fini) struct strbuf dir = { 0 };
+	struct tree_options o = { .cache_bytes = CACHE_BYTES, .owner = geteuid() };
+	struct err err = { 0 };
+	int nr = getgroups(sizeof(c->groups) / sizeof(c->groups[0]), c->groups);
+
+	spec_session_dir(c->session_dir, &dir);
+	o.session_dir = strbuf_str(&dir);
+	c->viewer = (struct viewer){ .uid = geteuid(),
+				     .gid = getegid(),
+				     .groups = c->groups,
+				     .nr_groups = nr > 0 ? (size_t)nr : 0 };
+	if (!tree_new(&o, &c->tree, &err))
+		return CLI_OK;
+	fprintf(stderr, "%s: %s\n", program, err.msg);
+	return CLI_FAILED;
+}
+
+void cli_fini(struct cli *c)
+{
+	tree_free(c->tree);
+	c->tree = NULL;
+}
+
+int cli_failed(const char *program, const char *path, const struct err *err)
+{
+	fflush(stdout);
+	fprintf(stderr, "%s: %s: %s\n", program, path, err->msg);
+	return CLI_FAILED;
+}
+
+int cli_flush(const char *program)
+{
+	int code;
+
+	errno = 0;
+	if (!fflush(stdout) && !ferror(stdout))
+		return CLI_OK;
+	code = errno;
+	if (code != EPIPE)
+		fprintf(stderr, "%s: standard output: %s\n", program,
+			code ? strerror(code) : "could not be written");
+	return CLI_FAILED;
+}

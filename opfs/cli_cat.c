@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "opfs/cli.h"
+#include "opfs/profile.h"
+
+struct cat {
+	struct cli cli;
+	const char *sample_file, *binary;
+};
+
+static int set_sample_file(void *ctx, const char *arg, struct err *err)
+{
+	struct cat *c = ctx;
+
+	(void)err;
+	c->sample_file = arg;
+	return 0;
+}
+
+static int set_binary(void *ctx, const char *arg, struct err *err)
+{
+	struct cat *c = ctx;
+
+	(void)err;
+	c->binary = arg;
+	return 0;
+}
+
+static const struct opt opts[] = {
+	CLI_OPT_SESSION_DIR,
+	{ .name = "sample-file",
+	  .arg = "FILE",
+	  .doc = "show this sample file alone; PATH is then the name of a report",
+	  .set = set_sample_file },
+	{ .name = "binary",
+	  .arg = "FILE",
+	  .doc = "with --sample-file: the program or library that was sampled",
+	  .set = set_binary },
+	{ 0 },
+};
+
+static const struct opt_program program = {
+	.name = "opfs cat",
+	.synopsis = "PATH...",
+	.about = "Prints files of the tree that opfs mount shows, without a mount.\n"
+		 "PATH is relative to the tree's root, as current/image:/bin/ls/report.",
+	.opts = opts,
+};
+
+static int write_out(const char *data, size_t len, const char *path)
+{
+	struct err err;
+	int rc = file_write_all(STDOUT_FILENO, data, len);
+
+	if (!rc)
+		return CLI_OK;
+	if (rc == -EPIPE) /* who read it has seen enough */
+		return CLI_FAILED;
+	err_errno(&err, rc, "standard output");
+	return cli_failed(program.name, path, &err);
+}
+
+static int copy_file(int fd, const char *path)
+{
+	char block[65536];
+	off_t off = 0;
+	ssize_t got;
+
+	while ((got = file_pread_all(fd, block, sizeof(block), off)) > 0) {
+		if (write_out(block, (size_t)got, path))
+			return CLI_FAILED;
+		off += got;
+	}
+	return got < 0 ? CLI_FAILED : CLI_OK;
+}
+
+static int print_path(struct cat *c, const char *path)
+{
+	struct err err = { 0 };
+	struct text *text;
+	struct place p;
+	int rc, status;
+
+	if (tree_walk(c->cli.tree, path, &c->cli.viewer, &p, NULL, &err))
+		return cli_failed(program.name, path, &err);
+	if (p.kind == PLACE_FILE)
+		rc = tree_text(c->cli.tree, &p, &c->cli.viewer, &text, &err);
+	else
+		rc = err_set(&err, -EISDIR, "is a directory; it holds files like %s",
+			     reports[nr_reports - 1]->name);
+	place_fini(&p);
+	if (rc)
+		return cli_failed(program.name, path, &err);
+	status = text->fd >= 0 ? copy_file(text->fd, path) :
+				 write_out(text->data, text->len, path);
+	text_put(text);
+	return status;
+}
+
+/* ---- --sample-file */
+
+/* What symbols are read from, instead of where the file says it was. */
+static int use_binary(struct catalog *c, const char *binary, struct spec_image_row *row,
+		      char *real, struct err *err)
+{
+	struct catalog_image *img = &c->images[c->files[0].image];
+
+	if (!realpath(binary, real))
+		return err_errno(err, -errno, "%s", binary);
+	*row = (struct spec_image_row){ .stored = img->shown,
+					.real_path = real,
+					.mtime = c->files[0].header.mtime };
+	img->row = row;
+	return 0;
+}
+
+static int render(struct cat *c, struct catalog *cat, const struct report *report,
+		  struct sym_cache *syms, struct strbuf *out, struct err *err)
+{
+	const uint32_t only = 0;
+	struct profile *p;
+	int rc = profile_load(cat, &only, 1, report->needs, syms, &c->cli.viewer, &p, err);
+
+	if (rc)
+		return rc;
+	rc = report->render(p, &c->cli.viewer, out, err);
+	profile_put(p);
+	return rc;
+}
+
+static int print_sample_file(struct cat *c, const struct report *report)
+{
+	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
+	struct sym_server *server = sym_server_new(NULL);
+	struct sym_cache *syms = server ? sym_cache_new(server, 64 << 20) : NULL;
+	struct spec_image_row row;
+	struct catalog *cat = NULL;
+	struct err err = { 0 };
+	char real[PATH_MAX];
+	int rc = syms ? catalog_load_file(c->sample_file, &cat, &err) :
+			err_set(&err, -ENOMEM, "out of memory");
+
+	if (!rc && c->binary)
+		rc = use_binary(cat, c->binary, &row, real, &err);
+	rc = rc ? rc : render(c, cat, report, syms, &out, &err);
+	catalog_put(cat);
+	if (syms)
+		sym_cache_free(syms);
+	sym_server_free(server);
+	return rc ? cli_failed(program.name, c->sample_file, &err) :
+		    write_out(out.data, out.len, c->sample_file);
+}
+
+static int sample_file_main(struct cat *c, int nr, char **names)
+{
+	int status = CLI_OK;
+
+	c->cli.viewer = (struct viewer){ .uid = geteuid(), .gid = getegid() };
+	for (int i = 0; i < nr; i++) {
+		const struct report *report = report_find(names[i], strlen(names[i]));
+
+		if (!report) {
+			fprintf(stderr, "%s: %s: no report of that name\n", program.name,
+				names[i]);
+			return CLI_USAGE;
+		}
+		if (print_sample_file(c, report))
+			status = CLI_FAILED;
+	}
+	return status;
+}
+
+int opfs_cat_main(int argc, char **argv)
+{
+	struct cat c = { 0 };
+	int nr, status;
+	enum opt_result result = cli_parse(&program, argc, argv, &c, &nr);
+
+	if (result != OPT_RUN)
+		return result == OPT_DONE ? CLI_OK : CLI_USAGE;
+	if (!nr || (c.binary && !c.sample_file)) {
+		fprintf(stderr, "%s: %s\ntry '%s --help'\n", program.name,
+			nr ? "--binary needs --sample-file" : "which PATH?", program.name);
+		return CLI_USAGE;
+	}
+	if (c.sample_file)
+		return sample_file_main(&c, nr, argv + 1);
+	status = cli_open(&c.cli, program.name);
+	if (status)
+		return status;
+	for (int i = 1; i <= nr; i++)
+		if (print_path(&c, argv[i]))
+			status = CLI_FAILED;
+	cli_fini(&c.cli);
+	return status;
+}

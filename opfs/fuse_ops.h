@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef OPFS_FUSE_OPS_H
+#define OPFS_FUSE_OPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "opfs/tree.h"
+
+/* The mounted file system: requests of libfuse's low level interface, answered. */
+struct fuse_fs;
+struct fuse_lowlevel_ops;
+struct fuse_session;
+
+extern const struct fuse_lowlevel_ops fuse_fs_ops;
+extern const size_t fuse_fs_ops_size;
+
+struct fuse_fs_options {
+	struct tree *tree; /* borrowed until fuse_fs_free() */
+	bool shared;       /* other users may ask too */
+	unsigned workers;  /* threads that render */
+	size_t text_bytes; /* bound on texts kept for the next open */
+};
+int fuse_fs_new(const struct fuse_fs_options *o, struct fuse_fs **out, struct err *err);
+
+/* Between mounting and the loop: lets several lookups in one directory go on at once.
+ * 0 or -errno. */
+int fuse_fs_hook(struct fuse_session *session);
+/* Before the first request. @watched: fuse_fs_changed() will be called. */
+void fuse_fs_start(struct fuse_fs *fs, struct fuse_session *session, bool watched);
+
+/**
+ * fuse_fs_changed - a session has come, gone or changed hands
+ * @fs: struct fuse_fs
+ * @name: which one; NULL: any
+ * The kernel forgets what it knew of it.  Waits for lookups at the root that are under
+ * way: never call this from a thread that answers requests.
+ */
+void fuse_fs_changed(void *fs, const char *name);
+
+/* Cancels all reports; who still waits is told. */
+void fuse_fs_stop(struct fuse_fs *fs);
+void fuse_fs_free(struct fuse_fs *fs);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "opfs/header.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NR(array) (sizeof(array) / sizeof((array)[0]))
+
+enum { CPU_TIMER = 4 }; /* samples are taken by a timer: there is no event to tell */
+
+static const struct {
+	uint32_t type;
+	const char *name;
+} cpus[] = {
+#define CPU(type_, name_) { type_, name_ },
+#include "opfs/header_cpu_list.h"
+#undef CPU
+};
+
+struct event_row {
+	const char *name, *doc;
+	uint64_t plain_mask;
+};
+
+static const struct event_row events[] = {
+#define EVENT(name_, doc_, mask_) { name_, doc_, mask_ },
+#include "opfs/header_event_list.h"
+#undef EVENT
+};
+
+const char *header_cpu_name(uint32_t cpu_type)
+{
+	for (size_t i = 0; i < NR(cpus); i++)
+		if (cpus[i].type == cpu_type)
+			return cpus[i].name;
+	return NULL;
+}
+
+static const struct event_row *find_event(const char *name)
+{
+	for (size_t i = 0; i < NR(events); i++)
+		if (!strcmp(events[i].name, name))
+			return &events[i];
+	return NULL;
+}
+
+const char *header_event_doc(uint32_t cpu_type, const char *event)
+{
+	const struct event_row *row = find_event(event);
+
+	if (cpu_type == CPU_TIMER)
+		return "CPU time, by a timer";
+	return row ? row->doc : NULL;
+}
+
+void header_cpu(const struct profile *p, struct strbuf *out)
+{
+	const struct spec_sample_header *h;
+	const char *name;
+
+	if (!p->nr_classes)
+		return;
+	h = p->classes[0].header;
+	name = header_cpu_name(h->cpu_type);
+	if (name)
+		strbuf_puts(out, name);
+	else
+		strbuf_printf(out, "unknown type %" PRIu32, h->cpu_type);
+	if (isfinite(h->cpu_mhz) && h->cpu_mhz > 0)
+		strbuf_printf(out, ", speed %g MHz (estimated)", h->cpu_mhz);
+}
+
+void header_class(const struct profile_class *c, struct strbuf *out)
+{
+	const struct event_row *row = find_event(c->event);
+
+	if (c->header->cpu_type == CPU_TIMER) {
+		strbuf_puts(out, "Profiling through timer interrupt");
+		return;
+	}
+	strbuf_printf(out, "Counted %s events", c->event);
+	if (row)
+		strbuf_printf(out, " (%s)", row->doc);
+	strbuf_printf(out, " with a unit mask of 0x%02" PRIx64, c->unit_mask);
+	if (row)
+		strbuf_puts(out, c->unit_mask == row->plain_mask ? " (No unit mask)"
+								 : " (multiple flags)");
+	strbuf_printf(out, " count %" PRIu64, c->count);
+}
+
+void header_lines(const struct profile *p, struct strbuf *out)
+{
+	if (!p->nr_classes)
+		return;
+	strbuf_puts(out, "CPU: ");
+	header_cpu(p, out);
+	strbuf_putc(out, '\n');
+	for (size_t c = 0; c < p->nr_classes; c++) {
+		header_class(&p->classes[c], out);
+		strbuf_putc(out, '\n');
+	}
+}
+
+static bool has_twin(const struct profile *p, size_t class)
+{
+	const struct profile_class *me = &p->classes[class];
+
+	for (size_t c = 0; c < p->nr_classes; c++)
+		if (c != class && p->classes[c].count == me->count &&
+		    !strcmp(p->classes[c].event, me->event))
+			return true;
+	return false;
+}
+
+void header_title(const struct profile *p, size_t class, char out[HEADER_TITLE_MAX + 1])
+{
+	const struct profile_class *c = &p->classes[class];
+	char mask[HEADER_TITLE_MAX - 3] = "", name[64];
+	size_t room;
+
+	if (has_twin(p, class))
+		snprintf(mask, sizeof(mask), ":0x%02" PRIx32, (uint32_t)c->unit_mask);
+	room = HEADER_TITLE_MAX - strlen(mask);
+	snprintf(name, sizeof(name), "%.40s:%" PRIu64, c->event, c->count);
+	if (strlen(name) > room)
+		strcpy(name + room - 3, "...");
+	strcpy(out, name);
+	strcat(out, mask);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef OPFS_HEADER_H
+#define OPFS_HEADER_H
+
+#include <stdint.h>
+
+#include "base/strbuf.h"
+#include "opfs/profile.h"
+
+/* What reports say above their rows: the CPU, and what was counted. */
+
+/* OProfile's name of a CPU type of sample-file headers, or NULL: header_cpu_list.h. */
+const char *header_cpu_name(uint32_t cpu_type);
+
+/* What an event counts, or NULL if that is not known: header_event_list.h. */
+const char *header_event_doc(uint32_t cpu_type, const char *event);
+
+/* "NAME, speed N MHz (estimated)"; nothing without a class. */
+void header_cpu(const struct profile *p, struct strbuf *out);
+
+/* "Counted NAME events (...) with a unit mask of 0xNN (...) count N". */
+void header_class(const struct profile_class *c, struct strbuf *out);
+
+/* The line "CPU: ..." and a line for every class; nothing without a class. */
+void header_lines(const struct profile *p, struct strbuf *out);
+
+#define HEADER_TITLE_MAX 17 /* bytes a column title of a summary may take */
+
+/**
+ * header_title - how a class is called above a column of a summary
+ * "EVENT:COUNT", cut to 14 bytes and "..." if too long.  Classes that differ in nothing
+ * but the unit mask end in ":0xMASK".
+ */
+void header_title(const struct profile *p, size_t class, char out[HEADER_TITLE_MAX + 1]);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/opt.h"
+#include "base/strbuf.h"
+#include "base/cleanup.h"
+#include "libsym/server.h"
+#include "opfs/cli.h"
+#include "opfs/mount.h"
+
+struct command {
+	const char *name, *doc;
+	int (*main)(int argc, char **argv);
+};
+
+static const struct command commands[] = {
+	{ "mount", "show sessions as a file system", opfs_mount_main },
+	{ "ls", "list a directory of it without a mount", opfs_ls_main },
+	{ "cat", "print files of it without a mount", opfs_cat_main },
+	{ "why", "say what a path means, or why it does not exist", opfs_why_main },
+};
+
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (!strcmp(commands[i].name, name))
+			return &commands[i];
+	return NULL;
+}
+
+static void describe(struct strbuf *out)
+{
+	strbuf_puts(out, "Shows OProfile sessions as directories and files.\n\nCommands:\n");
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		strbuf_printf(out, "  %-30s  %s\n", commands[i].name, commands[i].doc);
+	strbuf_puts(out, "\n\"opfs COMMAND --help\" tells more.  In the words of mount(8):\n"
+			 "  opfs SESSION_DIR MOUNTPOINT -o OPTIONS");
+}
+
+/* Options without a command.  Returns an exit status. */
+static int general(int argc, char **argv)
+{
+	CLEANUP(strbuf_fini) struct strbuf about = { 0 };
+	static const struct opt none[] = { { 0 } };
+	struct opt_program program = { .name = "opfs",
+				       .synopsis = "COMMAND [ARGUMENT]...",
+				       .opts = none };
+	enum opt_result result;
+	int first;
+
+	describe(&about);
+	program.about = strbuf_str(&about);
+	result = opt_parse(&program, argc, argv, NULL, &first);
+	if (result != OPT_RUN)
+		return result == OPT_DONE ? CLI_OK : CLI_USAGE;
+	if (first < argc)
+		fprintf(stderr, "opfs: %s: no such command\n", argv[first]);
+	else
+		fprintf(stderr, "opfs: which command?\n");
+	fprintf(stderr, "try 'opfs --help'\n");
+	return CLI_USAGE;
+}
+
+/* -V may stand before the command as well. */
+static void skip_verbose(int *argc, char ***argv)
+{
+	while (*argc > 2 && (!strcmp((*argv)[1], "-V") || !strcmp((*argv)[1], "--verbose"))) {
+		opt_verbose = true;
+		(*argv)[1] = (*argv)[0];
+		(*argc)--;
+		(*argv)++;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *command;
+
+	if (sym_helper_wanted(argc, argv))
+		return sym_helper_main(argc, argv);
+	log_init("opfs");
+	signal(SIGPIPE, SIG_IGN); /* a write says EPIPE instead */
+	skip_verbose(&argc, &argv);
+	command = argc > 1 ? find_command(argv[1]) : NULL;
+	if (command)
+		return command->main(argc - 1, argv + 1);
+	if (argc > 2 && argv[1][0] != '-')
+		return opfs_mount_main(argc, argv);
+	return general(argc, argv);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <inttypes.h>
+
+#include "libspec/spec.h"
+#include "opfs/report.h"
+
+/* What can be asked in a profile directory, made from the tables of files and tags. */
+
+static void add_intro(const struct profile *p, struct strbuf *out)
+{
+	uint64_t sum = 0;
+
+	for (size_t c = 0; c < p->nr_classes; c++)
+		sum += p->classes[c].total;
+	strbuf_puts(out,
+		    "This directory is a profile specification; its files show the ");
+	strbuf_printf(out, "%" PRIu64 " samples that it\nselects in session ", sum);
+	view_text(p->session, out);
+	strbuf_puts(out, ".\n\nFiles:\n");
+	for (size_t i = 0; i < nr_reports; i++)
+		strbuf_printf(out, "  %-12s %s\n", reports[i]->name, reports[i]->doc);
+}
+
+static void add_tags(struct strbuf *out)
+{
+	strbuf_puts(
+		out,
+		"\nA component TAG:VALUE refines the selection; any tag may follow any "
+		"other, and\nTAG: alone lists the values that there are.  Tags:\n");
+	for (size_t i = 0; i < SPEC_NR_TAGS; i++)
+		if (spec_tags[i].name[0])
+			strbuf_printf(out, "  %-18s %s\n", spec_tags[i].name,
+				      spec_tags[i].doc);
+	strbuf_puts(
+		out,
+		"\nA value may be a list (a,b), for images also a pattern (*, ?, []).  "
+		"A comma that\nbelongs to a name is \\, and %XX is any byte as it is.  A "
+		"name without a tag means\nthe application or image of that name.\n");
+}
+
+static const struct profile_pair *largest(const struct profile *p)
+{
+	const struct profile_pair *best = NULL;
+
+	for (size_t i = 0; i < p->nr_pairs; i++)
+		if (!best || p->pairs[i].samples[0] > best->samples[0])
+			best = &p->pairs[i];
+	return best;
+}
+
+static void add_examples(const struct profile *p, struct strbuf *out)
+{
+	const struct profile_pair *pair = largest(p);
+
+	strbuf_puts(out, "\nExamples:\n");
+	if (p->nr_classes) {
+		strbuf_puts(out, "  cat 'event:");
+		view_text(p->classes[0].event, out);
+		strbuf_puts(out, "/summary'\n");
+	}
+	if (pair) {
+		strbuf_puts(out, "  cat 'image:");
+		view_text(p->cat->images[pair->app].shown, out);
+		strbuf_puts(out, "/report'\n");
+	}
+	strbuf_puts(out, "  ls -lS image:\n"
+			 "  awk -F'\\t' '$6 > 5' report.tsv\n"
+			 "  grep -E '^(lost|unresolved|damaged):' status\n");
+}
+
+static int render(const struct profile *p, const struct viewer *v, struct strbuf *out,
+		  struct err *err)
+{
+	(void)v;
+	add_intro(p, out);
+	add_tags(out);
+	add_examples(p, out);
+	return report_done(out, err);
+}
+
+const struct report report_readme = {
+	.name = "README",
+	.doc = "what can be asked here",
+	.needs = PROFILE_PAIRS,
+	.render = render,
+};

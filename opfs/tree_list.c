@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "opfs/tree_impl.h"
+
+/* Entries of a directory that is listed; those beyond are not listed and resolve. */
+enum { MAX_ENTRIES = 15 };
+
+/* Tags that get a link where they tell samples apart, in this order. */
+static const enum spec_tag_id link_tags[] = { SPEC_IMAGE, SPEC_LIB_IMAGE, SPEC_SYMBOL,
+					      SPEC_TGID,  SPEC_TID,	  SPEC_CPU,
+					      SPEC_COUNT, SPEC_UNIT_MASK };
+
+void tree_axes(const struct place *p, struct axes *out)
+{
+	bool *many = out->many;
+	const struct catalog_file *first;
+
+	*out = (struct axes){ 0 };
+	if (!p->sel || !p->sel->nr)
+		return;
+	first = &p->cat->files[p->sel->files[0]];
+	for (size_t i = 1; i < p->sel->nr; i++) {
+		const struct catalog_file *f = &p->cat->files[p->sel->files[i]];
+		const struct spec_name *x = &first->name, *y = &f->name;
+
+		many[SPEC_IMAGE] |= f->app != first->app;
+		many[SPEC_LIB_IMAGE] |= f->image != first->image;
+		many[SPEC_EVENT] |= !many[SPEC_EVENT] && strcmp(x->event, y->event) != 0;
+		many[SPEC_COUNT] |= x->count != y->count;
+		many[SPEC_UNIT_MASK] |= x->unit_mask != y->unit_mask;
+		many[SPEC_TGID] |= x->tgid != y->tgid;
+		many[SPEC_TID] |= x->tid != y->tid;
+		many[SPEC_CPU] |= x->cpu != y->cpu;
+	}
+	many[SPEC_SYMBOL] = p->sel->samples > 0;
+}
+
+const struct spec_tag *tree_nest(const struct place *p, const struct axes *axes)
+{
+	if (axes->many[SPEC_EVENT] && !p->spec->values[SPEC_EVENT] &&
+	    !p->spec->values[SPEC_IMAGE])
+		return &spec_tags[SPEC_EVENT];
+	if (axes->many[SPEC_IMAGE] && !p->spec->values[SPEC_IMAGE])
+		return &spec_tags[SPEC_IMAGE];
+	return NULL;
+}
+
+/* ---- one listed directory of a profile, entry by entry */
+
+struct listing {
+	const struct ask *a;
+	int (*emit)(void *ctx, const struct tree_entry *e);
+	void *ctx;
+	unsigned nr;
+};
+
+static int emit(struct listing *l, const char *name, enum place_kind kind)
+{
+	struct tree_entry e = { name, kind };
+
+	l->nr++;
+	return l->emit(l->ctx, &e);
+}
+
+static bool is_linked(const struct place *p, const struct axes *axes,
+		      const struct spec_tag *nest, enum spec_tag_id id)
+{
+	return axes->many[id] && !p->spec->values[id] && (!nest || nest->id != id);
+}
+
+static int emit_event_links(struct listing *l, const struct place *p)
+{
+	CLEANUP(names_fini) struct names events = { 0 };
+	int rc = tree_value_names(l->a, p, &spec_tags[SPEC_EVENT], &events);
+
+	for (size_t i = 0; i < events.len && l->nr < MAX_ENTRIES && !rc; i++) {
+		CLEANUP(strbuf_fini) struct strbuf name = { 0 };
+
+		strbuf_printf(&name, "event:%s", events.data[i]);
+		if (strbuf_error(&name))
+			return -ENOMEM;
+		rc = emit(l, name.data, PLACE_LINK);
+	}
+	return rc;
+}
+
+static int list_profile(struct listing *l, const struct place *p)
+{
+	const struct spec_tag *nest;
+	struct axes axes;
+	int rc = 0;
+
+	for (size_t i = 0; i < nr_reports && !rc; i++)
+		rc = emit(l, reports[i]->name, PLACE_FILE);
+	if (rc || !p->listed)
+		return rc;
+	tree_axes(p, &axes);
+	nest = tree_nest(p, &axes);
+	if (nest)
+		rc = emit(l, nest->name, PLACE_VALUES);
+	for (size_t i = 0; i < sizeof(link_tags) / sizeof(link_tags[0]) && !rc; i++)
+		if (is_linked(p, &axes, nest, link_tags[i]))
+			rc = emit(l, spec_tags[link_tags[i]].name, PLACE_LINK);
+	if (!rc && nest && nest->id == SPEC_EVENT)
+		rc = emit_event_links(l, p);
+	return rc;
+}
+
+/* A name of emit_event_links(): the event behind "event:". */
+static bool is_event_link(const struct place *p, const char *listed)
+{
+	CLEANUP(names_fini) struct names events = { 0 };
+	struct err ignored;
+	struct ask a = { .err = &ignored };
+
+	if (tree_value_names(&a, p, &spec_tags[SPEC_EVENT], &events))
+		return false;
+	for (size_t i = 0; i < events.len; i++)
+		if (!strcmp(events.data[i], listed))
+			return true;
+	return false;
+}
+
+char *tree_link(const struct place *p, const char *name)
+{
+	struct strbuf target = { 0 };
+	const struct spec_tag *nest;
+	struct spec_word word;
+	struct axes axes;
+
+	if (!spec_word_parse(name, strlen(name), &word))
+		return NULL;
+	tree_axes(p, &axes);
+	nest = tree_nest(p, &axes);
+	if (word.value && word.tag->id == SPEC_EVENT && nest == word.tag &&
+	    is_event_link(p, word.value))
+		strbuf_printf(&target, "event/%s", word.value);
+	for (size_t i = 0; i < sizeof(link_tags) / sizeof(link_tags[0]) && !word.colon; i++)
+		if (word.tag->id == link_tags[i] && is_linked(p, &axes, nest, link_tags[i]))
+			strbuf_printf(&target, "%s:", name);
+	return target.len ? strbuf_take(&target) : NULL;
+}
+
+/* ---- the beginning of a path */
+
+/* The components that follow, for every way in which the pattern leads to the image. */
+static int add_next(const char *pattern, const char *shown, struct names *out)
+{
+	int rc = 0;
+
+	for (const char *s = strchr(shown + (*shown != 0), '/'); s && !rc;
+	     s = strchr(s + 1, '/')) {
+		CLEANUP(strbuf_fini) struct strbuf listed = { 0 };
+		CLEANUP(free_ptr) char *next = NULL;
+
+		if (!spec_glob_n(pattern, shown, (size_t)(s - shown)))
+			continue;
+		next = strndup(s + 1, strcspn(s + 1, "/"));
+		if (!next)
+			return -ENOMEM;
+		spec_listed(next, false, next, &listed);
+		/* what is cut short means nothing inside a path */
+		if (strlen(next) && !spec_listed_cut(strbuf_str(&listed)))
+			rc = names_add(out, strbuf_str(&listed));
+	}
+	return rc;
+}
+
+static int add_all_next(const struct place *p, const char *pattern, struct names *out)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < p->sel->nr && !rc; i++) {
+		const struct catalog_file *f = &p->cat->files[p->sel->files[i]];
+		const struct spec_match_image *names = p->cat->names;
+
+		if (p->tag->id != SPEC_LIB_IMAGE && p->tag->id != SPEC_LIB_IMAGE_EXCLUDE)
+			rc = add_next(pattern, names[f->app].shown, out);
+		if (!rc && p->tag->id != SPEC_IMAGE && !names[f->image].label)
+			rc = add_next(pattern, names[f->image].shown, out);
+	}
+	return rc;
+}
+
+static void add_pattern(const char *text, struct strbuf *out)
+{
+	for (; *text; text++) {
+		if (strchr("*?[\\", *text))
+			strbuf_putc(out, '\\');
+		strbuf_putc(out, *text);
+	}
+}
+
+/* The last item of the open value as a pattern of paths, and what that is with its
+ * symbolic links resolved (empty: the same). */
+static int last_pattern(const struct ask *a, const struct place *p, struct strbuf *out,
+			struct strbuf *real)
+{
+	CLEANUP(spec_value_putp) struct spec_value *v = NULL;
+	CLEANUP(strbuf_fini) struct strbuf path = { 0 }, resolved = { 0 };
+	const struct spec_item *last;
+	int rc = spec_value_new(p->tag, p->value, false, &v, a->err);
+
+	if (rc || !v->items.nr || v->items.open)
+		return rc;
+	last = &v->items.items[v->items.nr - 1];
+	strbuf_printf(out, "%s%s", last->text[0] != '/' ? "/" : "", last->pattern);
+	strbuf_printf(&path, "%s%s", last->text[0] != '/' ? "/" : "", last->text);
+	if (last->glob || strbuf_error(&path))
+		return strbuf_error(out);
+	rc = resolver_path(a->t->resolver, path.data, a->quick, &resolved);
+	if (rc == -EAGAIN)
+		return rc;
+	add_pattern(strbuf_str(&resolved), real);
+	return strbuf_error(out);
+}
+
+int tree_prefix_names(const struct ask *a, const struct place *p, struct names *out)
+{
+	CLEANUP(strbuf_fini) struct strbuf pattern = { 0 }, real = { 0 };
+	int rc = last_pattern(a, p, &pattern, &real);
+
+	if (rc)
+		return rc;
+	if (!pattern.len) /* after a comma anything may follow */
+		return tree_value_names(a, p, p->tag, out);
+	rc = add_all_next(p, pattern.data, out);
+	if (!rc && real.len)
+		rc = add_all_next(p, real.data, out);
+	names_sort(out);
+	return rc ? err_set(a->err, rc, "out of memory") : 0;
+}
+
+/* ---- directories */
+
+static int list_names(struct listing *l, const struct names *n)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < n->len && !rc; i++)
+		rc = emit(l, n->data[i], PLACE_PROFILE);
+	return rc;
+}
+
+static int list_root(struct listing *l)
+{
+	CLEANUP(names_fini) struct names sessions = { 0 };
+	int rc = tree_sessions(l->a->t, l->a->v, &sessions, l->a->err);
+
+	rc = rc ? rc : emit(l, "README", PLACE_FILE);
+	rc = rc ? rc : emit(l, "status", PLACE_FILE);
+	for (size_t i = 0; i < sessions.len && !rc; i++) {
+		CLEANUP(strbuf_fini) struct strbuf name = { 0 };
+
+		tree_listed_session(sessions.data[i], &name);
+		rc = strbuf_error(&name) ? -ENOMEM : emit(l, name.data, PLACE_PROFILE);
+	}
+	return rc;
+}
+
+int tree_list(struct tree *t, const struct place *p, const struct viewer *v,
+	      int (*emit_fn)(void *ctx, const struct tree_entry *e), void *ctx,
+	      struct err *err)
+{
+	CLEANUP(names_fini) struct names names = { 0 };
+	struct err why = { 0 };
+	struct ask a = { .t = t, .v = v, .err = err ? err : &why };
+	struct listing l = { .a = &a, .emit = emit_fn, .ctx = ctx };
+	int rc;
+
+	switch (p->kind) {
+	case PLACE_ROOT:
+		return list_root(&l);
+	case PLACE_PROFILE:
+		return list_profile(&l, p);
+	case PLACE_VALUES:
+		rc = tree_value_names(&a, p, p->tag, &names);
+		break;
+	case PLACE_PREFIX:
+		rc = tree_prefix_names(&a, p, &names);
+		break;
+	default:
+		return err_set(a.err, -ENOTDIR, "not a directory");
+	}
+	return rc ? rc : list_names(&l, &names);
+}

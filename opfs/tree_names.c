@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/vec.h"
+#include "opfs/tree_impl.h"
+
+static int no_memory(const struct ask *a)
+{
+	return err_set(a->err, -ENOMEM, "out of memory");
+}
+
+/* ---- lists of names */
+
+int names_add(struct names *n, const char *name)
+{
+	char *copy = strdup(name);
+
+	if (copy && !vec_push(n, copy))
+		return 0;
+	free(copy);
+	return -ENOMEM;
+}
+
+static int compare(const void *x, const void *y)
+{
+	return strcmp(*(char *const *)x, *(char *const *)y);
+}
+
+void names_sort(struct names *n)
+{
+	size_t kept = 0;
+
+	if (!n->len)
+		return;
+	qsort(n->data, n->len, sizeof(*n->data), compare);
+	for (size_t i = 0; i < n->len; i++) {
+		if (kept && !strcmp(n->data[kept - 1], n->data[i]))
+			free(n->data[i]);
+		else
+			n->data[kept++] = n->data[i];
+	}
+	n->len = kept;
+}
+
+void names_fini(struct names *n)
+{
+	for (size_t i = 0; i < n->len; i++)
+		free(n->data[i]);
+	vec_fini(n);
+}
+
+static int add_listed(struct names *out, const char *name)
+{
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+
+	spec_listed(name, false, name, &text);
+	return strbuf_error(&text) ? -ENOMEM : names_add(out, strbuf_str(&text));
+}
+
+/* ---- images */
+
+/* Which images of a selection a tag speaks of. */
+static bool *used_images(const struct place *p, enum spec_tag_id id)
+{
+	bool *used = calloc(p->cat->nr_images + 1, sizeof(*used));
+
+	for (size_t i = 0; used && i < p->sel->nr; i++) {
+		const struct catalog_file *f = &p->cat->files[p->sel->files[i]];
+
+		if (id != SPEC_LIB_IMAGE && id != SPEC_LIB_IMAGE_EXCLUDE)
+			used[f->app] = true;
+		if (id != SPEC_IMAGE)
+			used[f->image] = true;
+	}
+	return used;
+}
+
+/* The short name of an image: regions of memory with the same label are one. */
+static const char *short_name(const struct catalog_image *img)
+{
+	return img->label ? img->label : img->base;
+}
+
+/* Counts for every short name the images that it could mean, saturating at 2. */
+static int count_short(const struct catalog *cat, const bool *used, struct map *counts)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < cat->nr_images && !rc; i++) {
+		const char *name = short_name(&cat->images[i]);
+		uint64_t seen = 0, mine = cat->images[i].label ? 1 : 2;
+
+		if (!used[i])
+			continue;
+		/* 1: regions of one label; 2: one file; more: several things */
+		if (map_get(counts, name, strlen(name), &seen))
+			mine = seen == 1 && mine == 1 ? 1 : 3;
+		rc = map_set(counts, name, strlen(name), mine);
+	}
+	return rc;
+}
+
+/* True if something else would be left without the image. */
+static int can_exclude(const struct ask *a, const struct place *p,
+		       const struct spec_tag *tag, const char *listed, bool *can)
+{
+	struct place to;
+	struct err ignored;
+	struct ask quietly = *a;
+	int rc;
+
+	quietly.err = &ignored;
+	rc = tree_value(&quietly, p, tag, listed, &to);
+	*can = !rc;
+	if (!rc)
+		place_fini(&to);
+	return rc == -ENOMEM || rc == -EAGAIN ? rc : 0;
+}
+
+static int keep_excludable(const struct ask *a, const struct place *p,
+			   const struct spec_tag *tag, struct names *n)
+{
+	size_t kept = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < n->len; i++) {
+		bool can = false;
+
+		rc = rc ? rc : can_exclude(a, p, tag, n->data[i], &can);
+		if (can)
+			n->data[kept++] = n->data[i];
+		else
+			free(n->data[i]);
+	}
+	n->len = kept;
+	return rc;
+}
+
+static int image_names(const struct ask *a, const struct place *p,
+		       const struct spec_tag *tag, struct names *out)
+{
+	CLEANUP(free_ptr) bool *used = used_images(p, tag->id);
+	CLEANUP(map_fini) struct map counts = { 0 };
+	int rc = used ? count_short(p->cat, used, &counts) : -ENOMEM;
+
+	for (size_t i = 0; i < p->cat->nr_images && !rc; i++) {
+		const struct catalog_image *img = &p->cat->images[i];
+		const char *name = short_name(img);
+		uint64_t count = 0;
+
+		if (!used[i])
+			continue;
+		map_get(&counts, name, strlen(name), &count);
+		rc = add_listed(out, count <= 2 ? name : img->shown);
+	}
+	if (rc)
+		return no_memory(a);
+	names_sort(out);
+	if (tag->id == SPEC_IMAGE_EXCLUDE || tag->id == SPEC_LIB_IMAGE_EXCLUDE)
+		rc = keep_excludable(a, p, tag, out);
+	return rc;
+}
+
+static bool listed_as(const char *name, const char *raw)
+{
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+
+	spec_listed(name, false, name, &text);
+	return !strcmp(strbuf_str(&text), raw);
+}
+
+uint32_t tree_cut_image(const struct catalog *cat, const char *raw, const char **name)
+{
+	for (uint32_t i = 0; i < cat->nr_images; i++) {
+		const struct catalog_image *img = &cat->images[i];
+		const char *names[] = { short_name(img), img->shown };
+
+		for (size_t n = 0; n < 2; n++) {
+			if (strlen(names[n]) < SPEC_LISTED_MAX / 3 || !listed_as(names[n], raw))
+				continue;
+			*name = names[n];
+			return i;
+		}
+	}
+	return CATALOG_NO_IMAGE;
+}
+
+/* ---- symbols */
+
+void tree_listed_symbol(const struct profile_row *row, bool ambiguous, struct strbuf *out)
+{
+	spec_listed(row->name, ambiguous, row->sym ? row->sym->name : row->name, out);
+}
+
+struct symbol {
+	const struct profile_row *row;
+	const char *raw;
+};
+
+static int compare_symbols(const void *x, const void *y)
+{
+	const struct symbol *a = x, *b = y;
+	int order = strcmp(a->row->name, b->row->name);
+
+	return order ? order : strcmp(a->raw, b->raw);
+}
+
+static void put_profile(struct profile **p)
+{
+	if (*p)
+		profile_put(*p);
+}
+
+/* @symbols are sorted, the same name in several images is there several times. */
+static int add_symbols(const struct symbol *symbols, size_t nr, struct names *out)
+{
+	int rc = 0;
+
+	for (size_t i = 0, end; i < nr && !rc; i = end) {
+		bool ambiguous = false;
+
+		for (end = i + 1; end < nr && !strcmp(symbols[i].row->name,
+						      symbols[end].row->name); end++)
+			ambiguous |= strcmp(symbols[i].raw, symbols[end].raw) != 0;
+		for (size_t k = i; k < end && !rc; k++) {
+			CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+
+			if (k > i && !strcmp(symbols[k - 1].raw, symbols[k].raw))
+				continue;
+			tree_listed_symbol(symbols[k].row, ambiguous, &text);
+			rc = strbuf_error(&text) ? -ENOMEM : names_add(out, strbuf_str(&text));
+		}
+	}
+	return rc;
+}
+
+static int symbol_names(const struct ask *a, const struct place *p, struct names *out)
+{
+	CLEANUP(put_profile) struct profile *profile = NULL;
+	CLEANUP(free_ptr) struct symbol *symbols = NULL;
+	int rc = tree_profile(a, p, PROFILE_SYMBOLS, &profile);
+
+	if (rc)
+		return rc;
+	symbols = calloc(profile->nr_rows + 1, sizeof(*symbols));
+	if (!symbols)
+		return no_memory(a);
+	for (size_t i = 0; i < profile->nr_rows; i++) {
+		const struct profile_row *row = &profile->rows[i];
+
+		symbols[i] = (struct symbol){ row, row->sym ? row->sym->name : row->name };
+	}
+	qsort(symbols, profile->nr_rows, sizeof(*symbols), compare_symbols);
+	rc = add_symbols(symbols, profile->nr_rows, out);
+	if (rc)
+		return no_memory(a);
+	names_sort(out);
+	return 0;
+}
+
+/* ---- events and numbers */
+
+static int64_t number_of(const struct spec_name *n, enum spec_tag_id id)
+{
+	switch (id) {
+	case SPEC_COUNT:
+		return (int64_t)n->count;
+	case SPEC_UNIT_MASK:
+		return (int64_t)n->unit_mask;
+	case SPEC_TGID:
+		return n->tgid;
+	case SPEC_TID:
+		return n->tid;
+	default:
+		return n->cpu;
+	}
+}
+
+static int add_number(struct names *out, enum spec_tag_id id, int64_t number)
+{
+	char text[32];
+
+	if (id == SPEC_UNIT_MASK && number)
+		snprintf(text, sizeof(text), "0x%02" PRIx64, (uint64_t)number);
+	else
+		snprintf(text, sizeof(text), "%" PRIu64, (uint64_t)number);
+	return names_add(out, text);
+}
+
+static int compare_numbers(const void *x, const void *y)
+{
+	uint64_t a = strtoull(*(char *const *)x, NULL, 0);
+	uint64_t b = strtoull(*(char *const *)y, NULL, 0);
+
+	return (a > b) - (a < b);
+}
+
+static int file_values(const struct ask *a, const struct place *p, const struct spec_tag *tag,
+		       struct names *out)
+{
+	CLEANUP(map_u64_fini) struct map_u64 seen = { 0 };
+	int rc = 0;
+
+	for (size_t i = 0; i < p->sel->nr && !rc; i++) {
+		const struct spec_name *n = &p->cat->files[p->sel->files[i]].name;
+		int64_t number = number_of(n, tag->id);
+		uint64_t one;
+
+		if (tag->kind == SPEC_TAG_NAMES) {
+			if (!i || strcmp(n->event, p->cat->files[p->sel->files[i - 1]].name.event))
+				rc = add_listed(out, n->event);
+			continue;
+		}
+		if ((number < 0 && tag->id != SPEC_COUNT && tag->id != SPEC_UNIT_MASK) ||
+		    map_u64_get(&seen, (uint64_t)number, &one))
+			continue;
+		rc = map_u64_set(&seen, (uint64_t)number, 1);
+		rc = rc ? rc : add_number(out, tag->id, number);
+	}
+	if (rc)
+		return no_memory(a);
+	names_sort(out);
+	if (tag->kind == SPEC_TAG_NUMBERS && out->len)
+		qsort(out->data, out->len, sizeof(*out->data), compare_numbers);
+	return 0;
+}
+
+/* ---- sessions */
+
+static int session_names(const struct ask *a, const struct place *p,
+			 const struct spec_tag *tag, struct names *out)
+{
+	CLEANUP(names_fini) struct names all = { 0 };
+	int rc = 0;
+
+	if (tag->id == SPEC_SESSION)
+		rc = tree_sessions(a->t, a->v, &all, a->err);
+	for (size_t i = 0; i < p->spec->nr_sessions && tag->id != SPEC_SESSION && !rc; i++)
+		rc = names_add(&all, p->spec->sessions[i]);
+	if (tag->id != SPEC_SESSION && all.len < 2) /* nothing would be left */
+		return rc;
+	for (size_t i = 0; i < all.len && !rc; i++)
+		rc = add_listed(out, all.data[i]);
+	names_sort(out);
+	return rc;
+}
+
+int tree_value_names(const struct ask *a, const struct place *p, const struct spec_tag *tag,
+		     struct names *out)
+{
+	switch (tag->kind) {
+	case SPEC_TAG_IMAGES:
+		return image_names(a, p, tag, out);
+	case SPEC_TAG_SYMBOL:
+		return symbol_names(a, p, out);
+	case SPEC_TAG_SESSIONS:
+		return session_names(a, p, tag, out);
+	default:
+		return file_values(a, p, tag, out);
+	}
+}

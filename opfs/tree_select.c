@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "opfs/tree_impl.h"
+
+struct selection *selection_get(struct selection *s)
+{
+	if (s)
+		__atomic_add_fetch(&s->refs, 1, __ATOMIC_RELAXED);
+	return s;
+}
+
+void selection_put(struct selection *s)
+{
+	if (!s || __atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL))
+		return;
+	free(s->files);
+	free(s);
+}
+
+/* ---- what values are matched with */
+
+static bool has_image(void *ctx, const char *name)
+{
+	const struct select_ctx *c = ctx;
+	uint64_t index;
+
+	return map_get(&c->cat->by_image, name, strlen(name), &index);
+}
+
+static bool has_event(void *ctx, const char *name)
+{
+	const struct select_ctx *c = ctx;
+	uint64_t one;
+
+	return map_get(&c->cat->by_event, name, strlen(name), &one);
+}
+
+static int resolve(void *ctx, const char *path, struct strbuf *out)
+{
+	const struct select_ctx *c = ctx;
+
+	return resolver_path(c->a->t->resolver, path, c->a->quick, out);
+}
+
+void tree_match_init(struct spec_match *out, struct select_ctx *ctx)
+{
+	*out = (struct spec_match){
+		.images = ctx->cat->names,
+		.nr_images = ctx->cat->nr_images,
+		.has_image = has_image,
+		.has_event = has_event,
+		.resolve = resolve,
+		.ctx = ctx,
+	};
+}
+
+/* ---- files */
+
+static void free_select(struct spec_select *s)
+{
+	spec_select_fini(s);
+}
+
+static struct selection *new_selection(size_t max)
+{
+	struct selection *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->refs = 1;
+	s->files = calloc(max + 1, sizeof(*s->files));
+	if (s->files)
+		return s;
+	free(s);
+	return NULL;
+}
+
+static struct selection *pick_files(const struct catalog *cat, const struct spec_select *by)
+{
+	struct selection *s = new_selection(cat->nr_flat);
+
+	for (size_t i = 0; s && i < cat->nr_flat; i++) {
+		const struct catalog_file *f = &cat->files[i];
+		struct spec_match_file file = { &f->name, f->app, f->image };
+
+		if (!spec_select_file(by, &file))
+			continue;
+		s->files[s->nr++] = (uint32_t)i;
+		s->samples += f->total;
+	}
+	return s;
+}
+
+int tree_select(const struct ask *a, struct catalog *cat, const struct spec *spec,
+		const struct spec_tag *prefix, struct selection **out)
+{
+	CLEANUP(free_select) struct spec_select by = { 0 };
+	CLEANUP(selection_putp) struct selection *s = NULL;
+	struct select_ctx ctx = { a, cat };
+	struct spec_match match;
+	int rc;
+
+	tree_match_init(&match, &ctx);
+	rc = spec_select_init(&by, spec, &match, prefix, a->err);
+	if (rc)
+		return rc;
+	s = pick_files(cat, &by);
+	if (!s)
+		return err_set(a->err, -ENOMEM, "out of memory");
+	if (spec->values[SPEC_SYMBOL] && !prefix && s->nr)
+		rc = tree_select_symbols(a, cat, spec, &s);
+	if (!rc)
+		*out = TAKE(s);
+	return rc;
+}

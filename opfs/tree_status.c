@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/escape.h"
+#include "libspec/session.h"
+#include "opfs/tree_impl.h"
+
+int tree_sessions(const struct tree *t, const struct viewer *v, struct names *out,
+		  struct err *err)
+{
+	struct spec_session_list list = { 0 };
+	int rc = spec_session_list(catalog_store_fd(t->store), &list, err);
+
+	if (rc == -ENOENT) /* nothing was recorded yet */
+		rc = 0;
+	if (!rc)
+		rc = names_add(out, "current");
+	for (size_t i = 0; i < list.nr && !rc; i++)
+		if (tree_may_see(t, list.names[i], v))
+			rc = names_add(out, list.names[i]);
+	spec_session_list_fini(&list);
+	names_sort(out);
+	return rc == -ENOMEM ? err_set(err, rc, "out of memory") : rc;
+}
+
+/* ---- README */
+
+static void add_files(struct strbuf *out)
+{
+	strbuf_puts(out, "\nFiles in every one of them:\n");
+	for (size_t i = 0; i < nr_reports; i++)
+		strbuf_printf(out, "  %-14s %s\n", reports[i]->name, reports[i]->doc);
+}
+
+static void add_tags(struct strbuf *out)
+{
+	strbuf_puts(out, "\nTags that refine a directory, in any order, each once:\n");
+	for (size_t i = 0; i < SPEC_NR_TAGS; i++)
+		strbuf_printf(out, "  %-18s %s\n",
+			      *spec_tags[i].name ? spec_tags[i].name : "NAME", spec_tags[i].doc);
+}
+
+static void readme(const struct tree *t, struct strbuf *out)
+{
+	strbuf_printf(out, "Profiles of %s, as directories.\n\n"
+			   "A directory is a profile specification, a component refines it, a "
+			   "file is a report of\nexactly the samples that the path selects:\n\n"
+			   "  cat current/report\n"
+			   "  cat current/event:CPU_CLK_UNHALTED/image:/bin/ls/report\n"
+			   "  cat current/image/*/report\n"
+			   "  cat session:run1,run2/summary\n"
+			   "  ls current/event: current/image: current/symbol:\n",
+		      catalog_store_path(t->store));
+	add_files(out);
+	add_tags(out);
+	strbuf_puts(out, "\nTAG:VALUE, TAG:/VALUE and TAG/VALUE are the same; TAG: lists the "
+			 "values there are.\nA value can be a list (a,b), a pattern where "
+			 "names are wanted (* ? [ ]), or all.\n\\, is a comma in a name, %XX "
+			 "any byte as it is.  A path that selects nothing does not\nexist: "
+			 "the file status here, and \"opfs why PATH\", say why.\n");
+}
+
+/* ---- status */
+
+static void add_session(struct tree *t, const char *name, const struct viewer *v,
+			struct strbuf *out)
+{
+	CLEANUP(strbuf_fini) struct strbuf listed = { 0 };
+	char *names[] = { (char *)name };
+	struct err why = { 0 };
+	struct catalog *c;
+
+	tree_listed_session(name, &listed);
+	strbuf_printf(out, "  %-24s ", strbuf_str(&listed));
+	if (catalog_store_get(t->store, names, 1, v, &c, &why)) {
+		strbuf_printf(out, "cannot be read: %s\n", why.msg);
+		return;
+	}
+	strbuf_printf(out, "%" PRIu64 " samples in %zu files, %" PRIu64 " lost", c->total,
+		      c->nr_flat, spec_stats_lost(&c->dirs[0].stats));
+	if (c->nr_bad)
+		strbuf_printf(out, ", %zu damaged files", c->nr_bad);
+	if (c->dirs[0].fd < 0)
+		strbuf_puts(out, "; not recorded yet");
+	else if (c->dirs[0].has_live && !c->dirs[0].live.closed)
+		strbuf_puts(out, "; being recorded");
+	strbuf_putc(out, '\n');
+	catalog_put(c);
+}
+
+static int status(struct tree *t, const struct viewer *v, struct strbuf *out,
+		  struct err *err)
+{
+	CLEANUP(names_fini) struct names sessions = { 0 };
+	size_t start;
+	int rc = tree_sessions(t, v, &sessions, err);
+
+	if (rc)
+		return rc;
+	strbuf_printf(out, "Session directory: %s\n", catalog_store_path(t->store));
+	if (t->o.about)
+		strbuf_printf(out, "Mount: %s\n", t->o.about);
+	strbuf_puts(out, "\nSessions:\n");
+	for (size_t i = 0; i < sessions.len; i++) {
+		if (viewer_gone(v))
+			return err_set(err, -EINTR, "interrupted");
+		add_session(t, sessions.data[i], v, out);
+	}
+	strbuf_puts(out, "\nPaths of yours that led nowhere, the last one first:\n");
+	start = out->len;
+	reasons_show(t->reasons, v ? v->uid : 0, out);
+	if (out->len == start)
+		strbuf_puts(out, "  none\n");
+	return 0;
+}
+
+int tree_root_text(struct tree *t, const char *name, const struct viewer *v,
+		   struct strbuf *out, struct err *err)
+{
+	if (!strcmp(name, "status"))
+		return status(t, v, out, err);
+	readme(t, out);
+	return 0;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef OPFS_VIEW_H
+#define OPFS_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/strbuf.h"
+#include "opfs/profile.h"
+
+/*
+ * Which rows of a profile a text shows, in which order, and what its percentages are
+ * of.  A view borrows from its profile and dies before it.
+ */
+enum view_key { /* in the order in which keys that nobody named follow */
+		VIEW_BY_SAMPLES,
+		VIEW_BY_IMAGE,
+		VIEW_BY_APP,
+		VIEW_BY_SYMBOL,
+		VIEW_BY_VMA,
+		VIEW_NR_KEYS
+};
+
+struct view_options {   /* zeros are the defaults */
+	size_t nr_sort; /* keys that were named, the most important first */
+	enum view_key sort[VIEW_NR_KEYS];
+	bool reverse;        /* turn every key round */
+	double threshold;    /* percent: leave out what is below it */
+	bool long_filenames; /* paths instead of basenames, also for sorting */
+	bool show_address;   /* column vma */
+	bool accumulated;    /* columns cum. samples and cum. % */
+	bool no_header;
+	bool global_percent;    /* dependent images: percent of the whole */
+	bool exclude_dependent; /* only samples of an application's own image */
+};
+
+/* Rows by symbol. */
+struct view {
+	const struct profile *p;
+	struct view_options options;
+	const struct profile_row **rows;
+	size_t nr_rows;
+	uint64_t *totals; /* one a class: what percentages are of */
+	bool show_image;  /* some row's image is not its application */
+	bool show_app;    /* some class has more than one application */
+	bool wide_vma;    /* some row's address needs more than 32 bits */
+};
+
+/**
+ * view_init - chooses and sorts rows
+ * @p: loaded with PROFILE_SYMBOLS
+ * @o: copied
+ * Rows without a sample are left out; rows below the threshold in every class are left
+ * out and stay in the totals.  Returns 0 or -ENOMEM.
+ */
+int view_init(struct view *v, const struct profile *p, const struct view_options *o);
+void view_fini(struct view *v);
+
+/* How @image is called: its path, or only the last part. */
+const char *view_image_name(const struct profile *p, const struct view_options *o,
+			    uint32_t image);
+
+/* Appends a name; control bytes, which would break lines, become %XX. */
+void view_text(const char *text, struct strbuf *out);
+
+/* Applications, each with the images that were sampled in it. */
+struct view_app {
+	uint32_t app;
+	uint64_t *samples;                  /* one a class */
+	const struct profile_pair **images; /* those with samples */
+	size_t nr_images;
+	bool alone; /* nothing but its own image: needs no lines for images */
+};
+
+struct view_apps {
+	const struct profile *p;
+	struct view_options options;
+	struct view_app *apps;
+	size_t nr_apps;
+	uint64_t *totals;
+	struct arena arena;
+};
+
+/* As view_init(); needs PROFILE_PAIRS only.  The threshold asks class 0 of applications. */
+int view_apps_init(struct view_apps *v, const struct profile *p,
+		   const struct view_options *o);
+void view_apps_fini(struct view_apps *v);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "opfs/percent.h"
+#include "opfs/view_impl.h"
+
+static int compare_counts(const struct view_apps *v, const uint64_t *a, const uint64_t *b,
+			  uint32_t image_a, uint32_t image_b)
+{
+	const struct catalog_image *images = v->p->cat->images;
+	int order = v->p->nr_classes ? view_compare_numbers(b[0], a[0]) : 0;
+
+	if (!order)
+		order = strcmp(images[image_a].shown, images[image_b].shown);
+	return v->options.reverse ? -order : order;
+}
+
+static int compare_apps(const void *x, const void *y, void *ctx)
+{
+	const struct view_app *a = x, *b = y;
+
+	return compare_counts(ctx, a->samples, b->samples, a->app, b->app);
+}
+
+static int compare_images(const void *x, const void *y, void *ctx)
+{
+	const struct profile_pair *a = *(const struct profile_pair *const *)x;
+	const struct profile_pair *b = *(const struct profile_pair *const *)y;
+
+	return compare_counts(ctx, a->samples, b->samples, a->image, b->image);
+}
+
+static int by_pair_app(const void *x, const void *y)
+{
+	const struct profile_pair *a = *(const struct profile_pair *const *)x;
+	const struct profile_pair *b = *(const struct profile_pair *const *)y;
+
+	return view_compare_numbers(a->app, b->app);
+}
+
+/* @pairs are grouped by application; each group becomes an element of v->apps. */
+static int group(struct view_apps *v, const struct profile_pair **pairs, size_t nr)
+{
+	size_t nr_classes = v->p->nr_classes;
+
+	for (size_t i = 0; i < nr; i++) {
+		struct view_app *app = v->nr_apps ? &v->apps[v->nr_apps - 1] : NULL;
+
+		if (!app || app->app != pairs[i]->app) {
+			app = &v->apps[v->nr_apps++];
+			app->app = pairs[i]->app;
+			app->images = &pairs[i];
+			app->samples =
+				arena_calloc(&v->arena, nr_classes, sizeof(uint64_t));
+			if (!app->samples)
+				return -ENOMEM;
+		}
+		view_add_samples(app->samples, pairs[i]->samples, nr_classes);
+		view_add_samples(v->totals, pairs[i]->samples, nr_classes);
+		app->nr_images++;
+	}
+	return 0;
+}
+
+static void threshold_apps(struct view_apps *v)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < v->nr_apps; i++)
+		if (percent_of(v->apps[i].samples[0], v->totals[0]) >=
+		    v->options.threshold)
+			v->apps[n++] = v->apps[i];
+	v->nr_apps = n;
+}
+
+static int fill_apps(struct view_apps *v)
+{
+	const struct profile *p = v->p;
+	const struct profile_pair **pairs;
+	size_t n = 0;
+	int rc;
+
+	pairs = arena_calloc(&v->arena, p->nr_pairs + 1, sizeof(*pairs));
+	v->apps = arena_calloc(&v->arena, p->nr_pairs + 1, sizeof(*v->apps));
+	v->totals = arena_calloc(&v->arena, p->nr_classes + 1, sizeof(*v->totals));
+	if (!pairs || !v->apps || !v->totals)
+		return -ENOMEM;
+	for (size_t i = 0; i < p->nr_pairs; i++)
+		if (!view_excluded(&v->options, p->pairs[i].app, p->pairs[i].image) &&
+		    view_any_sample(p->pairs[i].samples, p->nr_classes))
+			pairs[n++] = &p->pairs[i];
+	qsort(pairs, n, sizeof(*pairs), by_pair_app);
+	rc = group(v, pairs, n);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < v->nr_apps; i++) {
+		struct view_app *app = &v->apps[i];
+
+		qsort_r(app->images, app->nr_images, sizeof(*app->images), compare_images,
+			v);
+		app->alone = app->nr_images == 1 && app->images[0]->image == app->app;
+	}
+	threshold_apps(v);
+	qsort_r(v->apps, v->nr_apps, sizeof(*v->apps), compare_apps, v);
+	return 0;
+}
+
+int view_apps_init(struct view_apps *v, const struct profile *p,
+		   const struct view_options *o)
+{
+	int rc;
+
+	*v = (struct view_apps){ .p = p, .options = *o };
+	rc = fill_apps(v);
+	if (rc)
+		view_apps_fini(v);
+	return rc;
+}
+
+void view_apps_fini(struct view_apps *v)
+{
+	arena_fini(&v->arena);
+	*v = (struct view_apps){ 0 };
+}
