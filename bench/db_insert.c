@@ -78,8 +78,8 @@ static int run_open(int dir, const char *name, struct err *err)
 		char path[64];
 		int rc;
 
-		snprintf(path, sizeof(path), "{root}/f%d/{dep}/{root}/f%d/E.1.0.all.all.all", i,
-			 i);
+		snprintf(path, sizeof(path),
+			 "{root}/f%d/{dep}/{root}/f%d/E.1.0.all.all.all", i, i);
 		rc = spec_sample_writer_open(dir, path, &header, &w, err);
 		if (!rc)
 			rc = spec_sample_add(w, (uint64_t)i, 1, err);
@@ -87,7 +87,8 @@ static int run_open(int dir, const char *name, struct err *err)
 		if (rc)
 			return rc;
 	}
-	printf("{\"bench\":\"db_insert\",\"case\":\"%s\",\"files\":%d,\"us_per_file\":%.2f}\n",
+	printf("{\"bench\":\"db_insert\",\"case\":\"%s\",\"files\":%d,\"us_per_file\":%."
+	       "2f}\n",
 	       name, FILES, (double)(cpu_ns() - start) / FILES / 1000);
 	return 0;
 }

@@ -325,6 +325,11 @@ static bool add_listed(const char *name, size_t max, struct strbuf *out)
 	return true;
 }
 
+void spec_escape(const char *name, struct strbuf *out)
+{
+	add_listed(name, SIZE_MAX, out);
+}
+
 void spec_hash8(const char *s, char out[9])
 {
 	uint64_t h = 0xcbf29ce484222325u;

@@ -61,6 +61,8 @@ enum { SPEC_LISTED_MAX = 200 };
  * @id: what tells names apart that read the same (@ambiguous), else the name itself
  */
 void spec_listed(const char *name, bool ambiguous, const char *id, struct strbuf *out);
+/* The same, whole: a value that means exactly @name. */
+void spec_escape(const char *name, struct strbuf *out);
 /* Could @raw be a name that spec_listed() cut: does it end in "~" and 8 digits? */
 bool spec_listed_cut(const char *raw);
 /* 8 hexadecimal digits and a NUL that stay the same in every process (FNV-1a). */

@@ -11,9 +11,9 @@
 #include "base/vec.h"
 #include "libspec/table.h"
 
-static const struct spec_table images_table = {
-	.name = "images", .header = "# opfs images 1", .nr_fields = 8
-};
+static const struct spec_table images_table = { .name = "images",
+						.header = "# opfs images 1",
+						.nr_fields = 8 };
 
 enum { STORED, REAL_PATH, BUILD_ID, MTIME, SIZE, DEVICE, INODE, NOTE };
 
@@ -55,7 +55,8 @@ static bool parse_device(const char *text, struct spec_image_row *row)
 	if (!text)
 		return true;
 	colon = strchr(text, ':');
-	if (!colon || colon == text || !colon[1] || (size_t)(colon - text) >= sizeof(first))
+	if (!colon || colon == text || !colon[1] ||
+	    (size_t)(colon - text) >= sizeof(first))
 		return false;
 	memcpy(first, text, (size_t)(colon - text));
 	first[colon - text] = '\0';
@@ -117,7 +118,8 @@ int spec_images_read(int session_fd, struct spec_images *out, struct err *err)
 	return rc;
 }
 
-const struct spec_image_row *spec_images_find(const struct spec_images *t, const char *stored)
+const struct spec_image_row *spec_images_find(const struct spec_images *t,
+					      const char *stored)
 {
 	uint64_t at;
 
@@ -131,7 +133,8 @@ int spec_images_append(int session_fd, const struct spec_image_row *row, struct 
 
 	if (!row->stored || !*row->stored || !row->real_path || !*row->real_path ||
 	    row->build_id.len > SPEC_BUILD_ID_MAX)
-		return err_set(err, -EINVAL, "%s: a row without a name", images_table.name);
+		return err_set(err, -EINVAL, "%s: a row without a name",
+			       images_table.name);
 	for (size_t i = 0; i < row->build_id.len; i++)
 		sprintf(id + 2 * i, "%02x", row->build_id.bytes[i]);
 	spec_table_field(&line, row->stored);
@@ -140,7 +143,8 @@ int spec_images_append(int session_fd, const struct spec_image_row *row, struct 
 	spec_table_number(&line, row->mtime);
 	spec_table_number(&line, row->size);
 	if (row->dev_major || row->dev_minor)
-		strbuf_printf(&line, "\t%" PRIu32 ":%" PRIu32, row->dev_major, row->dev_minor);
+		strbuf_printf(&line, "\t%" PRIu32 ":%" PRIu32, row->dev_major,
+			      row->dev_minor);
 	else
 		spec_table_field(&line, NULL);
 	spec_table_number(&line, row->inode);

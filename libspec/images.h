@@ -24,12 +24,12 @@ struct spec_build_id {
 };
 
 struct spec_image_row {
-	char *stored;    /* as spec_image_show() gives it; "PATH#BUILDID8" for a second binary */
+	char *stored; /* as spec_image_show() gives it; "PATH#BUILDID8" for a second binary */
 	char *real_path; /* where it was: /proc/PID/root paths are not kept */
 	struct spec_build_id build_id;
 	uint64_t mtime, size, inode;
 	uint32_t dev_major, dev_minor;
-	char *note;      /* NULL: none; "deleted", "container", ... */
+	char *note; /* NULL: none; "deleted", "container", ... */
 };
 
 struct spec_images {

@@ -214,6 +214,20 @@ int spec_match_images(const struct spec_match *m, const struct spec_value *v, bo
 	return rc ? err_set(err, rc, "%.100s: %s", v->raw, strerror(-rc)) : 0;
 }
 
+int spec_match_last(const struct spec_match *m, const struct spec_value *v, bool *found,
+		    struct err *err)
+{
+	CLEANUP(free_ptr) bool *bits = calloc(m->nr_images + 1, sizeof(*bits));
+	int rc = bits ? 0 : -ENOMEM;
+
+	*found = false;
+	if (!rc && v->items.nr)
+		rc = mark_item(m, &v->items.items[v->items.nr - 1], false, bits);
+	for (size_t i = 0; i < m->nr_images && !rc; i++)
+		*found |= bits[i];
+	return rc ? err_set(err, rc, "%.100s: %s", v->raw, strerror(-rc)) : 0;
+}
+
 /* ---- events and numbers */
 
 static bool is_cycles(const char *event)

@@ -53,6 +53,10 @@ struct spec_match {
 int spec_match_images(const struct spec_match *m, const struct spec_value *v, bool prefix,
 		      bool *bits, struct err *err);
 
+/* Does the last item of a list of images mean one?  Errors as spec_match_images(). */
+int spec_match_last(const struct spec_match *m, const struct spec_value *v, bool *found,
+		    struct err *err);
+
 /* Does a list of event names hold this one?  Names of the cycles event find each other
  * where the name itself does not exist. */
 bool spec_match_event(const struct spec_match *m, const struct spec_value *v,

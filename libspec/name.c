@@ -105,7 +105,8 @@ void spec_image_show(const struct spec_image *img, struct strbuf *out)
 		strbuf_puts(out, img->name);
 		break;
 	case SPEC_IMAGE_ANON:
-		strbuf_printf(out, "%s (tgid:%" PRIu32 " range:0x%" PRIx64 "-0x%" PRIx64 ")",
+		strbuf_printf(out,
+			      "%s (tgid:%" PRIu32 " range:0x%" PRIx64 "-0x%" PRIx64 ")",
 			      img->name, img->tgid, img->start, img->end);
 		break;
 	}
@@ -122,8 +123,8 @@ void spec_name_fini(struct spec_name *n)
 
 static bool event_plain(unsigned char c)
 {
-	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-	       c == '_' || c == '-';
+	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+	       (c >= 'a' && c <= 'z') || c == '_' || c == '-';
 }
 
 void spec_event_escape(const char *event, struct strbuf *out)
@@ -366,7 +367,8 @@ static int parse_images(struct parser *p, struct spec_name *out)
 	return rc;
 }
 
-int spec_name_parse(const char *path, bool escaped, struct spec_name *out, struct err *err)
+int spec_name_parse(const char *path, bool escaped, struct spec_name *out,
+		    struct err *err)
 {
 	CLEANUP(spec_name_fini) struct spec_name n = { 0 };
 	const char *slash = strrchr(path, '/');
@@ -404,8 +406,8 @@ static int format_component(struct word w, struct strbuf *out, struct err *err)
 	strbuf_add(out, w.s, w.len);
 	if (out->len - start - 1 > MAX_COMPONENT)
 		return err_set(err, -ENAMETOOLONG,
-			       "%.60s...: longer than a file's name may be (%d bytes)", w.s,
-			       MAX_COMPONENT);
+			       "%.60s...: longer than a file's name may be (%d bytes)",
+			       w.s, MAX_COMPONENT);
 	return 0;
 }
 
@@ -427,8 +429,8 @@ static bool label_plain(unsigned char c)
 	return c >= ' ' && c != '/' && c != '%' && c != 0x7f;
 }
 
-static int format_image(const struct spec_image *img, bool may_be_anon, struct strbuf *out,
-			struct err *err)
+static int format_image(const struct spec_image *img, bool may_be_anon,
+			struct strbuf *out, struct err *err)
 {
 	size_t start = out->len;
 
@@ -441,7 +443,8 @@ static int format_image(const struct spec_image *img, bool may_be_anon, struct s
 		return format_path(img->name, out, err);
 	}
 	if (img->kind != SPEC_IMAGE_ANON || !may_be_anon || img->start > img->end)
-		return err_set(err, -EINVAL, "%s: not an image that a file can be named after",
+		return err_set(err, -EINVAL,
+			       "%s: not an image that a file can be named after",
 			       img->name ? img->name : "(none)");
 	strbuf_puts(out, "{anon:");
 	escape_add(out, img->name, strlen(img->name), label_plain);
@@ -473,8 +476,8 @@ static int format_fields(const struct spec_name *n, struct strbuf *out, struct e
 	format_id(n->tid, out);
 	format_id(n->cpu, out);
 	if (out->len - start > MAX_COMPONENT)
-		return err_set(err, -ENAMETOOLONG, "%.60s...: the event's name is too long",
-			       n->event);
+		return err_set(err, -ENAMETOOLONG,
+			       "%.60s...: the event's name is too long", n->event);
 	return 0;
 }
 
@@ -500,7 +503,8 @@ int spec_name_format(const struct spec_name *n, struct strbuf *out, struct err *
 	int rc = format_all(n, out, err);
 
 	if (!rc && out->len - start >= PATH_MAX)
-		rc = err_set(err, -ENAMETOOLONG, "%.60s...: the paths of its images are too long",
+		rc = err_set(err, -ENAMETOOLONG,
+			     "%.60s...: the paths of its images are too long",
 			     n->image.name);
 	if (!rc && strbuf_error(out))
 		rc = err_errno(err, -ENOMEM, "name of a sample file");

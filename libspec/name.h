@@ -32,7 +32,7 @@ struct spec_name {
 	struct spec_image image;  /* after {dep}: where the pc was; {cg}: the caller */
 	struct spec_image callee; /* after {cg} */
 	char *event;
-	uint64_t count;     /* events per sample */
+	uint64_t count; /* events per sample */
 	uint64_t unit_mask;
 	int64_t tgid, tid, cpu; /* SPEC_ALL: not separated */
 };
@@ -40,7 +40,8 @@ struct spec_name {
 /* Accepts a zeroed image. */
 void spec_image_fini(struct spec_image *img);
 /* @to is overwritten, not freed; owned by the caller.  0 or -ENOMEM. */
-int spec_image_copy(struct spec_image *to, const struct spec_image *from, struct err *err);
+int spec_image_copy(struct spec_image *to, const struct spec_image *from,
+		    struct err *err);
 /* Same kind, name and, for anonymous memory, tgid and range. */
 bool spec_image_equal(const struct spec_image *a, const struct spec_image *b);
 
@@ -62,7 +63,8 @@ void spec_image_show(const struct spec_image *img, struct strbuf *out);
  * Returns 0, -EINVAL with the reason for a path that is not a sample file's, -ENOMEM;
  * @out is untouched then.
  */
-int spec_name_parse(const char *path, bool escaped, struct spec_name *out, struct err *err);
+int spec_name_parse(const char *path, bool escaped, struct spec_name *out,
+		    struct err *err);
 
 /**
  * spec_name_format - the inverse: appends the path, escaped as this project writes it

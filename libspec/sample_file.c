@@ -32,8 +32,8 @@ void spec_sample_file_fini(struct spec_sample_file *f)
 /* openat() that never returns a standard descriptor; 0 means none here. */
 static int open_high(int dirfd, const char *path, int flags, mode_t mode)
 {
-	int fd = openat(dirfd, path, flags | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK,
-			mode);
+	int fd = openat(dirfd, path,
+			flags | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK, mode);
 	int high;
 
 	if (fd > STDERR_FILENO || fd < 0)
@@ -57,7 +57,8 @@ static int lock_in_place(int fd, int session_fd, const char *path, struct err *e
 	if (flock(fd, LOCK_EX | LOCK_NB)) {
 		if (errno == EWOULDBLOCK)
 			return err_set(err, -EBUSY,
-				       "%s: another collector is writing this session", path);
+				       "%s: another collector is writing this session",
+				       path);
 		return err_errno(err, -errno, "%s: flock", path);
 	}
 	if (fstatat(session_fd, path, &there, AT_SYMLINK_NOFOLLOW))
@@ -117,7 +118,8 @@ static int create_aside(int session_fd, char tmp[SPEC_SAMPLE_TMP_MAX])
 		unsigned id = __atomic_add_fetch(&counter, 1, __ATOMIC_RELAXED);
 		int fd;
 
-		snprintf(tmp, SPEC_SAMPLE_TMP_MAX, "%s/%d.%u", new_dir, (int)getpid(), id);
+		snprintf(tmp, SPEC_SAMPLE_TMP_MAX, "%s/%d.%u", new_dir, (int)getpid(),
+			 id);
 		fd = open_high(session_fd, tmp, O_RDWR | O_CREAT | O_EXCL, FILE_MODE);
 		if (fd == -ENOENT && !i) {
 			if (mkdirat(session_fd, new_dir, DIR_MODE) && errno != EEXIST)
@@ -137,8 +139,7 @@ static int reserve(int fd, size_t len)
 	return len <= SMALL ? file_write_all(fd, zeros, len) : 0;
 }
 
-static int make(struct spec_sample_file *f, size_t len, size_t warm, const char *path,
-		struct err *err)
+static int make(struct spec_sample_file *f, size_t len, const char *path, struct err *err)
 {
 	int rc;
 
@@ -149,11 +150,11 @@ static int make(struct spec_sample_file *f, size_t len, size_t warm, const char 
 		return err_errno(err, rc, "%s: no room for %zu bytes", path, len);
 	rc = spec_sample_file_map(f, len, path, err);
 	if (!rc && len > SMALL) /* a fault a page would cost more; only a help */
-		madvise(f->base, warm, MADV_POPULATE_WRITE);
+		madvise(f->base, len, MADV_POPULATE_WRITE);
 	return rc;
 }
 
-int spec_sample_file_make(int session_fd, const char *path, size_t len, size_t warm,
+int spec_sample_file_make(int session_fd, const char *path, size_t len,
 			  struct spec_sample_file *out, char tmp[SPEC_SAMPLE_TMP_MAX],
 			  struct err *err)
 {
@@ -163,7 +164,7 @@ int spec_sample_file_make(int session_fd, const char *path, size_t len, size_t w
 	if (rc < 0)
 		return err_errno(err, rc, "%s", path);
 	f.fd = rc;
-	rc = make(&f, len, warm, path, err);
+	rc = make(&f, len, path, err);
 	if (rc) {
 		unlinkat(session_fd, tmp, 0);
 		return rc;
@@ -216,7 +217,8 @@ static int sweep_file(int dirfd, const char *name)
 
 int spec_sample_sweep(int session_fd, struct err *err)
 {
-	int fd = openat(session_fd, new_dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = openat(session_fd, new_dir,
+			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	CLEANUP(close_dir) DIR *dir = NULL;
 
 	if (fd < 0)

@@ -38,10 +38,9 @@ enum { SPEC_SAMPLE_TMP_MAX = 40 };
 /**
  * spec_sample_file_make - a new file in .new/, locked and mapped, all zero
  * @path: what it will be, for messages
- * @warm: so many bytes of it will be stored to soon
  * @tmp: receives its name, relative to @session_fd
  */
-int spec_sample_file_make(int session_fd, const char *path, size_t len, size_t warm,
+int spec_sample_file_make(int session_fd, const char *path, size_t len,
 			  struct spec_sample_file *out, char tmp[SPEC_SAMPLE_TMP_MAX],
 			  struct err *err);
 

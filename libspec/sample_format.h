@@ -18,14 +18,14 @@
 struct spec_sample_header {
 	char magic[4];
 	uint32_t version;
-	uint32_t cpu_type;  /* index into OProfile's op_cpu enumeration; 4 is the timer */
-	uint32_t event;     /* event code of that CPU type */
+	uint32_t cpu_type; /* index into OProfile's op_cpu enumeration; 4 is the timer */
+	uint32_t event;    /* event code of that CPU type */
 	uint32_t unit_mask;
 	uint32_t count;     /* events per sample */
 	uint32_t is_kernel; /* of the {dep} image */
 	uint32_t pad0;
-	double cpu_mhz;     /* <= 0: unknown */
-	uint64_t mtime;     /* of the {dep} image, seconds; 0: unknown */
+	double cpu_mhz; /* <= 0: unknown */
+	uint64_t mtime; /* of the {dep} image, seconds; 0: unknown */
 	uint32_t cg_to_is_kernel;
 	uint32_t pad1;
 	uint64_t anon_start;

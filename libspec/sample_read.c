@@ -26,12 +26,14 @@ static int check_header(const struct spec_sample_header *h, const char *path,
 		return err_set(err, -EBADMSG,
 			       "%s: not a sample file: it does not begin with DAE", path);
 	if (h->version == OLD_VERSION)
-		return err_set(err, -EBADMSG,
-			       "%s: written by OProfile 0.9 (format 0x12); only format 0x13 "
-			       "of OProfile 1.x is read", path);
+		return err_set(
+			err, -EBADMSG,
+			"%s: written by OProfile 0.9 (format 0x12); only format 0x13 "
+			"of OProfile 1.x is read",
+			path);
 	if (h->version != SPEC_SAMPLE_VERSION)
-		return err_set(err, -EBADMSG, "%s: format version 0x%x, expected 0x%x", path,
-			       h->version, SPEC_SAMPLE_VERSION);
+		return err_set(err, -EBADMSG, "%s: format version 0x%x, expected 0x%x",
+			       path, h->version, SPEC_SAMPLE_VERSION);
 	return 0;
 }
 
@@ -44,8 +46,9 @@ static int check_length(int fd, const char *path, const struct spec_sample_descr
 	struct stat st;
 
 	if (d->current_size > d->size)
-		return err_set(err, -EBADMSG, "%s: damaged: %u of its %u slots are in use",
-			       path, d->current_size, d->size);
+		return err_set(err, -EBADMSG,
+			       "%s: damaged: %u of its %u slots are in use", path,
+			       d->current_size, d->size);
 	if (fstat(fd, &st))
 		return err_errno(err, -errno, "%s", path);
 	if ((uint64_t)st.st_size < need)
@@ -70,8 +73,9 @@ int spec_sample_check(int fd, const char *path, struct spec_sample_header *heade
 			return rc;
 	}
 	if ((size_t)n < sizeof(s))
-		return err_set(err, -EBADMSG, "%s: cut short: %zd bytes, a header needs %zu",
-			       path, n, sizeof(s));
+		return err_set(err, -EBADMSG,
+			       "%s: cut short: %zd bytes, a header needs %zu", path, n,
+			       sizeof(s));
 	rc = check_length(fd, path, &s.descr, err);
 	if (rc)
 		return rc;
@@ -144,7 +148,8 @@ ssize_t spec_sample_read(const struct spec_sample_reader *r, uint32_t first,
 		max = r->nr_nodes - first;
 	want = (size_t)max * sizeof(*nodes);
 	n = file_pread_all(r->fd, nodes, want,
-			   SPEC_SAMPLE_NODES_OFF + ((off_t)first + 1) * (off_t)sizeof(*nodes));
+			   SPEC_SAMPLE_NODES_OFF +
+				   ((off_t)first + 1) * (off_t)sizeof(*nodes));
 	if (n < 0)
 		return err_errno(err, (int)n, "reading samples");
 	if ((size_t)n < want)
@@ -152,7 +157,8 @@ ssize_t spec_sample_read(const struct spec_sample_reader *r, uint32_t first,
 	return max;
 }
 
-int spec_sample_total(const struct spec_sample_reader *r, uint64_t *total, struct err *err)
+int spec_sample_total(const struct spec_sample_reader *r, uint64_t *total,
+		      struct err *err)
 {
 	struct spec_sample_node nodes[BLOCK_NODES];
 	uint64_t sum = 0;

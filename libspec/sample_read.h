@@ -51,6 +51,7 @@ ssize_t spec_sample_read(const struct spec_sample_reader *r, uint32_t first,
 			 struct spec_sample_node *nodes, uint32_t max, struct err *err);
 
 /* Sum of all values, in 64 bits (2^32 nodes cannot overflow it). */
-int spec_sample_total(const struct spec_sample_reader *r, uint64_t *total, struct err *err);
+int spec_sample_total(const struct spec_sample_reader *r, uint64_t *total,
+		      struct err *err);
 
 #endif

@@ -13,7 +13,7 @@
 #include "libspec/sample_file.h"
 #include "libspec/sample_read.h"
 
-enum { MAX_TRIES = 100, PAGE = 4096 };
+enum { MAX_TRIES = 100, PAGE = 4096, LARGE = 1 << 14, AHEAD = 16 };
 
 struct spec_sample_writer {
 	struct spec_sample_node *nodes;
@@ -42,7 +42,7 @@ void *spec_sample_store_ctx;
 				sizeof(*(place)));                                       \
 	} while (0)
 #else
-#define STORE(w, place, value) \
+#define STORE(w, place, value)                                                           \
 	((void)(w), __atomic_store_n((place), (value), __ATOMIC_RELEASE))
 #endif
 
@@ -67,7 +67,8 @@ static inline uint32_t slot_of(uint64_t key, uint32_t mask)
  * A chain leads only to nodes in use, and takes at most as many steps as there are;
  * the file is shared with whoever may write it.
  */
-static inline struct spec_sample_node *find(const struct spec_sample_writer *w, uint64_t key)
+static inline struct spec_sample_node *find(const struct spec_sample_writer *w,
+					    uint64_t key)
 {
 	uint32_t at = w->table[slot_of(key, w->mask)];
 
@@ -81,8 +82,8 @@ static inline struct spec_sample_node *find(const struct spec_sample_writer *w, 
 	return NULL;
 }
 
-static void attach(struct spec_sample_writer *w, struct spec_sample_file *f, uint32_t size,
-		   uint32_t used)
+static void attach(struct spec_sample_writer *w, struct spec_sample_file *f,
+		   uint32_t size, uint32_t used)
 {
 	spec_sample_file_fini(&w->file);
 	w->file = TAKE(*f);
@@ -92,20 +93,25 @@ static void attach(struct spec_sample_writer *w, struct spec_sample_file *f, uin
 	w->used = used;
 }
 
-/* Slots for @used and one more; 0 if that is too many. */
+/*
+ * Slots for @used and one more; 0 if that is too many.  libdb always doubles; a large file
+ * that is copied to grow does so half as often.
+ */
 static uint32_t size_for(uint32_t used)
 {
 	uint32_t size = SPEC_SAMPLE_MIN_NODES;
 
 	while (size <= used && size < SPEC_SAMPLE_MAX_NODES)
-		size *= 2;
+		size *= size < LARGE ? 2 : 4;
+	if (size > SPEC_SAMPLE_MAX_NODES)
+		size = SPEC_SAMPLE_MAX_NODES;
 	return size > used ? size : 0;
 }
 
 /* Fills a new file: header, nodes 1 .. @used-1, and their table by pushing in front. */
 static void fill(const struct spec_sample_file *f, uint32_t size,
-		 const struct spec_sample_header *header, const struct spec_sample_node *nodes,
-		 uint32_t used)
+		 const struct spec_sample_header *header,
+		 const struct spec_sample_node *nodes, uint32_t used)
 {
 	struct spec_sample_node *to = nodes_of(f);
 	uint32_t *table = (uint32_t *)(void *)(to + size);
@@ -115,6 +121,9 @@ static void fill(const struct spec_sample_file *f, uint32_t size,
 	for (uint32_t i = 1; i < used; i++) {
 		uint32_t *slot = &table[slot_of(nodes[i].key, size - 1)];
 
+		if (i + AHEAD < used)
+			__builtin_prefetch(
+				&table[slot_of(nodes[i + AHEAD].key, size - 1)], 1);
 		to[i].key = nodes[i].key;
 		to[i].value = nodes[i].value;
 		to[i].next = *slot;
@@ -136,10 +145,11 @@ static int replace(struct spec_sample_writer *w, const struct spec_sample_header
 	int rc;
 
 	if (!size)
-		return err_set(err, -EFBIG,
-			       "%s: holds %u distinct addresses, the most a sample file can",
-			       w->path, used - 1);
-	rc = spec_sample_file_make(w->session_fd, w->path, len, len, &f, tmp, err);
+		return err_set(
+			err, -EFBIG,
+			"%s: holds %u distinct addresses, the most a sample file can",
+			w->path, used - 1);
+	rc = spec_sample_file_make(w->session_fd, w->path, len, &f, tmp, err);
 	if (rc)
 		return rc;
 	fill(&f, size, header, nodes, used);
@@ -157,7 +167,8 @@ static int replace(struct spec_sample_writer *w, const struct spec_sample_header
  * Any other order lets a kill leave a chain that ends in itself or a node in use whose
  * content is something else's.
  */
-static int insert(struct spec_sample_writer *w, uint64_t key, uint32_t count, struct err *err)
+static int insert(struct spec_sample_writer *w, uint64_t key, uint32_t count,
+		  struct err *err)
 {
 	struct spec_sample_node *n;
 	uint32_t *slot;
@@ -220,8 +231,9 @@ static bool is_sound(const struct spec_sample_descr *d, int fd)
 {
 	struct stat st;
 
-	return d->size && !(d->size & (d->size - 1)) && d->size <= SPEC_SAMPLE_MAX_NODES &&
-	       !fstat(fd, &st) && (uint64_t)st.st_size >= spec_sample_file_len(d->size) &&
+	return d->size && !(d->size & (d->size - 1)) &&
+	       d->size <= SPEC_SAMPLE_MAX_NODES && !fstat(fd, &st) &&
+	       (uint64_t)st.st_size >= spec_sample_file_len(d->size) &&
 	       (uint64_t)st.st_size < spec_sample_file_len(d->size) + 20;
 }
 
@@ -243,8 +255,8 @@ static int check_same(const struct spec_sample_header *old,
 		what = "kernel flag";
 	if (!what)
 		return 0;
-	return err_set(err, -ESTALE, "%s: holds samples of another %s: not added to", path,
-		       what);
+	return err_set(err, -ESTALE, "%s: holds samples of another %s: not added to",
+		       path, what);
 }
 
 /* Reads the nodes of a file that cannot stay as it is, and lays it anew. */
@@ -293,7 +305,7 @@ static int create(struct spec_sample_writer *w, const struct spec_sample_header 
 	uint32_t size = SPEC_SAMPLE_MIN_NODES;
 	size_t len = spec_sample_file_len(size);
 	char tmp[SPEC_SAMPLE_TMP_MAX];
-	int rc = spec_sample_file_make(w->session_fd, w->path, len, len, &f, tmp, err);
+	int rc = spec_sample_file_make(w->session_fd, w->path, len, &f, tmp, err);
 
 	if (rc)
 		return rc;

@@ -59,7 +59,8 @@ int spec_sample_sweep(int session_fd, struct err *err);
  * Only in tests, which compile sample_write.c with this macro: called after every store
  * into a file that is in place.  @base is its mapping, @off and @len what was stored.
  */
-extern void (*spec_sample_store_hook)(void *ctx, const void *base, size_t off, size_t len);
+extern void (*spec_sample_store_hook)(void *ctx, const void *base, size_t off,
+				      size_t len);
 extern void *spec_sample_store_ctx;
 #endif
 

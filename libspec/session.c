@@ -10,15 +10,10 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "base/vec.h"
+#include "libspec/dirlist.h"
 #include "libspec/sample_format.h"
 
 enum { MAX_DEPTH = 512 };
-
-struct names {
-	char **data;
-	size_t len, cap;
-};
 
 struct walk {
 	struct strbuf path; /* of what is being visited */
@@ -52,85 +47,28 @@ bool spec_session_escaped(int session_fd)
 	return !fstatat(session_fd, "images", &st, AT_SYMLINK_NOFOLLOW);
 }
 
-static void names_fini(struct names *n)
-{
-	for (size_t i = 0; i < n->len; i++)
-		free(n->data[i]);
-	vec_fini(n);
-}
-
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* What is in a directory, sorted, without "." and "..".  Takes @fd only on success. */
-static int read_names(int fd, DIR **dir, struct names *out)
-{
-	DIR *d = fdopendir(fd);
-
-	if (!d)
-		return -errno;
-	*dir = d;
-	for (;;) {
-		struct dirent *de;
-		char *copy;
-
-		errno = 0;
-		de = readdir(d);
-		if (!de) {
-			if (errno)
-				return -errno;
-			break;
-		}
-		if (!strcmp(de->d_name, ".") || !strcmp(de->d_name, ".."))
-			continue;
-		copy = strdup(de->d_name);
-		if (!copy || vec_push(out, copy)) {
-			free(copy);
-			return -ENOMEM;
-		}
-	}
-	if (out->len)
-		qsort(out->data, out->len, sizeof(*out->data), compare_names);
-	return 0;
-}
-
-static int open_dir(int dirfd, const char *name)
-{
-	int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-	return fd < 0 ? -errno : fd;
-}
-
 int spec_session_list(int session_dir_fd, struct spec_session_list *out, struct err *err)
 {
-	CLEANUP(names_fini) struct names all = { 0 };
-	CLEANUP(close_dir) DIR *dir = NULL;
+	CLEANUP(spec_dirlist_fini) struct spec_dirlist all = { 0 };
 	/* a session directory may be elsewhere: links are followed here */
+	CLEANUP(close_fd)
 	int fd = openat(session_dir_fd, "samples", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	size_t nr = 0;
-	int rc;
+	int rc = fd < 0 ? -errno : spec_dirlist_read(fd, &all);
 
-	if (fd < 0)
-		return err_errno(err, -errno, "samples");
-	rc = read_names(fd, &dir, &all);
-	if (!dir)
-		close(fd);
 	if (rc)
 		return err_errno(err, rc, "samples");
-	for (size_t i = 0; i < all.len; i++) {
+	for (size_t i = 0; i < all.nr; i++) {
 		struct stat st;
 
-		if (all.data[i][0] == '.' || fstatat(fd, all.data[i], &st, 0) ||
+		if (all.names[i][0] == '.' || fstatat(fd, all.names[i], &st, 0) ||
 		    !S_ISDIR(st.st_mode))
-			free(all.data[i]);
+			free(all.names[i]);
 		else
-			all.data[nr++] = all.data[i];
+			all.names[nr++] = all.names[i];
 	}
-	out->nr = nr;
-	out->names = all.data;
-	all = (struct names){ 0 };
+	*out = (struct spec_session_list){ .names = all.names, .nr = nr };
+	all = (struct spec_dirlist){ 0 };
 	return 0;
 }
 
@@ -195,21 +133,21 @@ static int walk_entry(struct walk *w, int dirfd, const char *name, int depth)
 	if (S_ISREG(st.st_mode))
 		return visit_file(w);
 	return visit_unusable(w, -EINVAL,
-			      S_ISLNK(st.st_mode) ? "a symbolic link: not followed" :
-						    "neither a file nor a directory");
+			      S_ISLNK(st.st_mode) ? "a symbolic link: not followed"
+						  : "neither a file nor a directory");
 }
 
-static int walk_names(struct walk *w, int fd, const struct names *names, int depth)
+static int walk_names(struct walk *w, int fd, const struct spec_dirlist *list, int depth)
 {
 	size_t len = w->path.len;
 	int rc = 0;
 
-	for (size_t i = 0; i < names->len && !rc; i++) {
+	for (size_t i = 0; i < list->nr && !rc; i++) {
 		strbuf_putc(&w->path, '/');
-		strbuf_puts(&w->path, names->data[i]);
+		strbuf_puts(&w->path, list->names[i]);
 		if (strbuf_error(&w->path))
 			return err_errno(w->err, -ENOMEM, "walking a session");
-		rc = walk_entry(w, fd, names->data[i], depth + 1);
+		rc = walk_entry(w, fd, list->names[i], depth + 1);
 		strbuf_truncate(&w->path, len);
 	}
 	return rc;
@@ -217,21 +155,23 @@ static int walk_names(struct walk *w, int fd, const struct names *names, int dep
 
 static int walk_dir(struct walk *w, int dirfd, const char *name, int depth)
 {
-	CLEANUP(names_fini) struct names names = { 0 };
-	CLEANUP(close_dir) DIR *dir = NULL;
-	int fd, rc;
+	CLEANUP(spec_dirlist_fini) struct spec_dirlist list = { 0 };
+	CLEANUP(close_fd) int fd = -1;
+	int rc;
 
 	if (depth > MAX_DEPTH)
 		return visit_unusable(w, -ELOOP, "directories are nested too deep");
-	fd = open_dir(dirfd, name);
-	if (fd < 0)
-		return fd == -ENOENT ? 0 : visit_unusable(w, fd, strerror(-fd));
-	rc = read_names(fd, &dir, &names);
-	if (!dir)
-		close(fd);
-	if (rc)
-		return visit_unusable(w, rc, strerror(-rc));
-	return walk_names(w, fd, &names, depth);
+	fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	rc = fd < 0 ? -errno : spec_dirlist_read(fd, &list);
+	if (rc == -ENOENT)
+		return 0; /* removed meanwhile */
+	return rc ? visit_unusable(w, rc, strerror(-rc))
+		  : walk_names(w, fd, &list, depth);
+}
+
+static void walk_fini(struct walk *w)
+{
+	strbuf_fini(&w->path);
 }
 
 int spec_session_walk(int session_fd, bool escaped,
@@ -239,7 +179,7 @@ int spec_session_walk(int session_fd, bool escaped,
 		      struct err *err)
 {
 	static const char *const tops[] = { "{kern}", "{root}" };
-	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
+	CLEANUP(walk_fini)
 	struct walk w = { .escaped = escaped, .visit = visit, .ctx = ctx, .err = err };
 	struct stat st;
 	int rc = 0;
@@ -252,9 +192,10 @@ int spec_session_walk(int session_fd, bool escaped,
 			continue;
 		strbuf_reset(&w.path);
 		strbuf_puts(&w.path, tops[i]);
-		rc = strbuf_error(&w.path) ? -ENOMEM : walk_dir(&w, session_fd, tops[i], 1);
+		if (strbuf_error(&w.path))
+			return err_errno(err, -ENOMEM, "session");
+		rc = walk_dir(&w, session_fd, tops[i], 1);
 	}
-	path = w.path;
 	return rc;
 }
 

@@ -14,7 +14,7 @@
 #include "base/escape.h"
 #include "base/file.h"
 #include "base/map.h"
-#include "base/vec.h"
+#include "libspec/dirlist.h"
 #include "libspec/name.h"
 #include "libspec/session.h"
 #include "libspec/table.h"
@@ -25,7 +25,7 @@ static const char dir_name[] = "stats", live_path[] = "stats/live",
 		  notes_path[] = "stats/notes", throttled_dir[] = "stats/throttled";
 
 const struct spec_stat_info spec_stat_info[SPEC_NR_STATS] = {
-#define STAT(id, file, what, text) \
+#define STAT(id, file, what, text)                                                       \
 	[SPEC_STAT_##id] = { .name = file, .doc = text, .kind = SPEC_STAT_KIND_##what },
 #include "libspec/stat_list.h"
 #undef STAT
@@ -46,7 +46,8 @@ static int read_line(int session_fd, const char *path, size_t max, struct strbuf
 	size_t len = out->len;
 
 	if (rc == -EFBIG)
-		return err_set(err, -EBADMSG, "%s: not what it should hold: too long", path);
+		return err_set(err, -EBADMSG, "%s: not what it should hold: too long",
+			       path);
 	while (len && strchr(" \n", out->data[len - 1]))
 		len--;
 	strbuf_truncate(out, len);
@@ -77,7 +78,8 @@ int spec_stats_read(int session_fd, struct spec_stats *out, struct err *err)
 	struct err why = { 0 };
 
 	for (size_t i = 0; i < SPEC_NR_STATS; i++) {
-		int rc = read_figure(session_fd, spec_stat_info[i].name, &s.value[i], &why);
+		int rc = read_figure(session_fd, spec_stat_info[i].name, &s.value[i],
+				     &why);
 
 		if (rc)
 			return err_set(err, rc, "%s", why.msg);
@@ -96,7 +98,8 @@ int spec_stats_write(int session_fd, const struct spec_stats *s, struct err *err
 
 		snprintf(path, sizeof(path), "%s/%s", dir_name, spec_stat_info[i].name);
 		if (s->value[i])
-			rc = file_replace(session_fd, path, text, (size_t)len, 0644, 0, err);
+			rc = file_replace(session_fd, path, text, (size_t)len, 0644, 0,
+					  err);
 		else if (unlinkat(session_fd, path, 0) && errno != ENOENT)
 			rc = err_errno(err, -errno, "%s", path);
 	}
@@ -139,81 +142,46 @@ int spec_stats_throttled(int session_fd, const char *event, struct err *err)
 	spec_event_escape(event, &path);
 	if (strbuf_error(&path))
 		return err_errno(err, -ENOMEM, "%s", event);
-	fd = openat(session_fd, path.data, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+	fd = openat(session_fd, path.data, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
+		    0644);
 	if (fd < 0)
 		return err_errno(err, -errno, "%s", path.data);
 	close(fd);
 	return 0;
 }
 
-struct strings {
-	char **data;
-	size_t len, cap;
-};
-
-static void strings_fini(struct strings *s)
+static int read_throttled(int session_fd, struct spec_dirlist *files)
 {
-	for (size_t i = 0; i < s->len; i++)
-		free(s->data[i]);
-	vec_fini(s);
-}
-
-static int compare_strings(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static int add_event(struct strings *events, const char *file, bool escaped)
-{
-	CLEANUP(strbuf_fini) struct strbuf name = { 0 };
-	char *event;
-
-	if (file[0] == '.')
-		return 0;
-	if (escaped)
-		spec_event_unescape(file, strlen(file), &name);
-	else
-		strbuf_puts(&name, file);
-	event = strbuf_take(&name);
-	if (!event || vec_push(events, event)) {
-		free(event);
-		return -ENOMEM;
-	}
-	return 0;
-}
-
-static int read_throttled(int session_fd, struct strings *events)
-{
-	CLEANUP(close_dir) DIR *dir = NULL;
-	bool escaped = spec_session_escaped(session_fd);
+	CLEANUP(close_fd)
 	int fd = openat(session_fd, throttled_dir,
 			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	int rc = 0;
 
 	if (fd < 0)
 		return errno == ENOENT ? 0 : -errno;
-	dir = fdopendir(fd);
-	if (!dir) {
-		close(fd);
-		return -ENOMEM;
-	}
-	for (struct dirent *de; !rc && (de = readdir(dir));)
-		rc = add_event(events, de->d_name, escaped);
-	if (events->len)
-		qsort(events->data, events->len, sizeof(*events->data), compare_strings);
-	return rc;
+	return spec_dirlist_read(fd, files);
 }
 
 int spec_stats_each_throttled(int session_fd, int (*visit)(void *ctx, const char *event),
 			      void *ctx, struct err *err)
 {
-	CLEANUP(strings_fini) struct strings events = { 0 };
-	int rc = read_throttled(session_fd, &events);
+	CLEANUP(spec_dirlist_fini) struct spec_dirlist files = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf event = { 0 };
+	bool escaped = spec_session_escaped(session_fd);
+	int rc = read_throttled(session_fd, &files);
 
 	if (rc)
 		return err_errno(err, rc, "%s", throttled_dir);
-	for (size_t i = 0; i < events.len && !rc; i++)
-		rc = visit(ctx, events.data[i]);
+	for (size_t i = 0; i < files.nr && !rc; i++) {
+		strbuf_reset(&event);
+		if (escaped)
+			spec_event_unescape(files.names[i], strlen(files.names[i]),
+					    &event);
+		else
+			strbuf_puts(&event, files.names[i]);
+		if (strbuf_error(&event))
+			return err_errno(err, -ENOMEM, "%s", throttled_dir);
+		rc = visit(ctx, strbuf_str(&event));
+	}
 	return rc;
 }
 
@@ -235,8 +203,8 @@ int spec_live_read(int session_fd, struct spec_live *out, struct err *err)
 	if (nr != 3 || !spec_table_parse(word[0], UINT64_MAX, &live.generation) ||
 	    !spec_table_parse(word[1], UINT64_MAX, &live.drained_ns) ||
 	    (!live.closed && strcmp(word[2], "live") != 0))
-		return err_set(err, -EBADMSG, "%s: not GENERATION NANOSECONDS live|closed",
-			       live_path);
+		return err_set(err, -EBADMSG,
+			       "%s: not GENERATION NANOSECONDS live|closed", live_path);
 	*out = live;
 	return 0;
 }
@@ -249,7 +217,8 @@ int spec_live_write(int session_fd, const struct spec_live *live, struct err *er
 			   live->closed ? "closed" : "live");
 	int rc = make_dir(session_fd, dir_name, err);
 
-	return rc ? rc : file_replace(session_fd, live_path, text, (size_t)len, 0644, 0, err);
+	return rc ? rc
+		  : file_replace(session_fd, live_path, text, (size_t)len, 0644, 0, err);
 }
 
 static bool note_plain(unsigned char c)
@@ -299,8 +268,8 @@ static int each_line(char *at, int (*visit)(void *ctx, const char *line), void *
 	return 0;
 }
 
-int spec_stats_each_note(int session_fd, int (*visit)(void *ctx, const char *line), void *ctx,
-			 struct err *err)
+int spec_stats_each_note(int session_fd, int (*visit)(void *ctx, const char *line),
+			 void *ctx, struct err *err)
 {
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
 	struct err why = { 0 };

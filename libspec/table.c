@@ -102,7 +102,8 @@ static int each_row(const struct spec_table *t, char *at,
 }
 
 int spec_table_read(const struct spec_table *t, int session_fd,
-		    int (*row)(void *ctx, char *const *fields), void *ctx, struct err *err)
+		    int (*row)(void *ctx, char *const *fields), void *ctx,
+		    struct err *err)
 {
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
 	size_t header = strlen(t->header);
@@ -131,8 +132,8 @@ static int make(const struct spec_table *t, int session_fd)
 	int fd, rc;
 
 	snprintf(tmp, sizeof(tmp), ".%s.%d", t->name, (int)getpid());
-	fd = openat(session_fd, tmp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
-		    0644);
+	fd = openat(session_fd, tmp,
+		    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return -errno;
 	rc = file_write_all(fd, line, (size_t)n);
@@ -174,8 +175,8 @@ static const char *ending(int fd, const struct spec_table *t)
 	return pread(fd, &last, 1, st.st_size - 1) == 1 && last != '\n' ? "\t\n" : "";
 }
 
-int spec_table_append(const struct spec_table *t, int session_fd, const struct strbuf *row,
-		      struct err *err)
+int spec_table_append(const struct spec_table *t, int session_fd,
+		      const struct strbuf *row, struct err *err)
 {
 	CLEANUP(strbuf_fini) struct strbuf line = { 0 };
 	CLEANUP(close_fd) int fd = open_table(t, session_fd);

@@ -28,11 +28,12 @@ enum { SPEC_TABLE_MAX_FIELDS = 8 };
  * A missing table has no rows.  0, -EBADMSG for another file than @t, -EFBIG, -errno.
  */
 int spec_table_read(const struct spec_table *t, int session_fd,
-		    int (*row)(void *ctx, char *const *fields), void *ctx, struct err *err);
+		    int (*row)(void *ctx, char *const *fields), void *ctx,
+		    struct err *err);
 
 /* Appends a row, in one write.  Makes the table if it is missing. */
-int spec_table_append(const struct spec_table *t, int session_fd, const struct strbuf *row,
-		      struct err *err);
+int spec_table_append(const struct spec_table *t, int session_fd,
+		      const struct strbuf *row, struct err *err);
 
 /* Appends a field to a row that is being made.  NULL and "" are nothing. */
 void spec_table_field(struct strbuf *row, const char *text);

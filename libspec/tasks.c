@@ -10,9 +10,9 @@
 #include "base/vec.h"
 #include "libspec/table.h"
 
-static const struct spec_table tasks_table = {
-	.name = "tasks", .header = "# opfs tasks 1", .nr_fields = 6
-};
+static const struct spec_table tasks_table = { .name = "tasks",
+					       .header = "# opfs tasks 1",
+					       .nr_fields = 6 };
 
 enum { TGID, TID, START, COMM, CMDLINE, CGROUP };
 

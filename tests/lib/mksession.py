@@ -5,7 +5,7 @@
 usage: mksession.py SESSION_DIR [FILE.json]      (no file: standard input)
 
 The description is a list of sample files, or {"files": [...], "stats": {name: number},
-"live": [generation, drained_ns, "open" or "closed"], "throttled": [event]}.  A sample
+"live": [generation, drained_ns, "live" or "closed"], "throttled": [event]}.  A sample
 file is an object; what it leaves out has the default given here:
   session "current"   app "/bin/demo"   image (as app)   callee (none: a flat file)
   event "CPU_CLK_UNHALTED"   count 100000   um 0   tgid tid cpu "all"
@@ -31,7 +31,7 @@ def components(path, escape):
             if part.startswith("{"):
                 part = "%7B" + part[1:]
             elif head.startswith("%7B"):
-                part = "%25" + part[1:]
+                part = "%25" + part
         out.append(part)
     return out
 

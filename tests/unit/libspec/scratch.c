@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "scratch.h"
+#include "tests/unit/libspec/scratch.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>
@@ -27,7 +27,8 @@ void scratch_fini(struct scratch *s)
 	file_remove_tree(AT_FDCWD, s->path, NULL);
 }
 
-void scratch_write(const struct scratch *s, const char *path, const void *data, size_t len)
+void scratch_write(const struct scratch *s, const char *path, const void *data,
+		   size_t len)
 {
 	char dir[4096];
 	char *slash;

@@ -16,7 +16,8 @@ struct scratch {
 struct scratch scratch_new(void);
 void scratch_fini(struct scratch *s);
 /* Writes a file, making its directories. */
-void scratch_write(const struct scratch *s, const char *path, const void *data, size_t len);
+void scratch_write(const struct scratch *s, const char *path, const void *data,
+		   size_t len);
 /* Reads a whole file; heap; @len may be NULL. */
 char *scratch_read(const struct scratch *s, const char *path, size_t *len);
 

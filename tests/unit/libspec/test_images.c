@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "libspec/images.h"
-#include "scratch.h"
+#include "tests/unit/libspec/scratch.h"
 
 #define HEADER "# opfs images 1\n"
 
@@ -28,12 +28,19 @@ Test(images, rows_come_back_as_they_were_appended)
 	CLEANUP(scratch_fini) struct scratch s = scratch_new();
 	CLEANUP(spec_images_fini) struct spec_images t = { 0 };
 	struct spec_image_row row = {
-		.stored = tricky, .real_path = plain,
+		.stored = tricky,
+		.real_path = plain,
 		.build_id = { .len = 3, .bytes = { 0x01, 0xab, 0xff } },
-		.mtime = 1, .size = UINT64_MAX, .inode = 3, .dev_major = 8, .dev_minor = 1,
+		.mtime = 1,
+		.size = UINT64_MAX,
+		.inode = 3,
+		.dev_major = 8,
+		.dev_minor = 1,
 		.note = deleted,
 	};
-	struct spec_image_row bare = { .stored = plain, .real_path = tricky, .note = dash };
+	struct spec_image_row bare = { .stored = plain,
+				       .real_path = tricky,
+				       .note = dash };
 	const struct spec_image_row *got;
 
 	cr_assert_eq(spec_images_append(s.fd, &row, NULL), 0);
@@ -74,7 +81,8 @@ Test(images, the_last_row_of_a_name_counts)
 	CLEANUP(spec_images_fini) struct spec_images t = { 0 };
 
 	read_text(HEADER "/a\t/one\t-\t1\t1\t-\t1\t-\n/b\t/b\t-\t1\t1\t-\t1\t-\n"
-			 "/a\t/two\t00\t2\t2\t0:5\t2\t-\n", &t, 0);
+			 "/a\t/two\t00\t2\t2\t0:5\t2\t-\n",
+		  &t, 0);
 	cr_expect_eq(t.nr, 2);
 	cr_expect_str_eq(spec_images_find(&t, "/a")->real_path, "/two");
 }
@@ -94,7 +102,8 @@ Test(images, rows_that_make_no_sense_are_passed_over)
 			 "dev2\t/x\t-\t1\t1\t8:\t1\t-\n"
 			 "empty\t/x\t-\t1\t1\t-\t1\t\n"
 			 "good\t/x\t-\t1\t1\t-\t1\t-\n"
-			 "cut\t/x\t-\t1\t1\t-\t1\tno newl", &t, 0);
+			 "cut\t/x\t-\t1\t1\t-\t1\tno newl",
+		  &t, 0);
 	cr_expect_eq(t.nr, 1, "%zu", t.nr);
 	cr_expect(spec_images_find(&t, "good"));
 }

@@ -25,10 +25,11 @@ static char *show(const struct spec_image *img)
 
 static bool same_name(const struct spec_name *a, const struct spec_name *b)
 {
-	return spec_image_equal(&a->app, &b->app) && spec_image_equal(&a->image, &b->image) &&
+	return spec_image_equal(&a->app, &b->app) &&
+	       spec_image_equal(&a->image, &b->image) &&
 	       spec_image_equal(&a->callee, &b->callee) && !strcmp(a->event, b->event) &&
-	       a->count == b->count && a->unit_mask == b->unit_mask && a->tgid == b->tgid &&
-	       a->tid == b->tid && a->cpu == b->cpu;
+	       a->count == b->count && a->unit_mask == b->unit_mask &&
+	       a->tgid == b->tgid && a->tid == b->tid && a->cpu == b->cpu;
 }
 
 Test(name, of_a_flat_file)
@@ -37,7 +38,8 @@ Test(name, of_a_flat_file)
 
 	cr_assert_eq(spec_name_parse("{root}/bin/ls/{dep}/{root}/lib/libc.so.6/"
 				     "CPU_CLK_UNHALTED.100000.65.12.13.3",
-				     false, &n, NULL), 0);
+				     false, &n, NULL),
+		     0);
 	cr_expect_eq(n.app.kind, SPEC_IMAGE_ROOT);
 	cr_expect_str_eq(n.app.name, "/bin/ls");
 	cr_expect_str_eq(n.image.name, "/lib/libc.so.6");
@@ -55,7 +57,8 @@ Test(name, of_a_kernel_image_is_shown_with_a_slash)
 	CLEANUP(spec_name_fini) struct spec_name n = { 0 };
 
 	cr_assert_eq(spec_name_parse("{kern}/vmlinux/{dep}/{kern}/ext4/E.1.0.all.all.all",
-				     false, &n, NULL), 0);
+				     false, &n, NULL),
+		     0);
 	cr_expect_eq(n.image.kind, SPEC_IMAGE_KERN);
 	cr_expect_str_eq(n.image.name, "ext4");
 	EXPECT_SHOW(&n.image, "/ext4");
@@ -68,9 +71,11 @@ Test(name, of_anonymous_memory_says_process_and_range)
 {
 	CLEANUP(spec_name_fini) struct spec_name n = { 0 };
 
-	cr_assert_eq(spec_name_parse("{root}/a/{dep}/{anon:[vdso]}/"
-				     "4242.0x7f0000010000.0x7f0000011fff/E.1.0.all.all.all",
-				     false, &n, NULL), 0);
+	cr_assert_eq(
+		spec_name_parse("{root}/a/{dep}/{anon:[vdso]}/"
+				"4242.0x7f0000010000.0x7f0000011fff/E.1.0.all.all.all",
+				false, &n, NULL),
+		0);
 	cr_expect_eq(n.image.kind, SPEC_IMAGE_ANON);
 	cr_expect_eq(n.image.tgid, 4242);
 	cr_expect_eq(n.image.start, 0x7f0000010000);
@@ -84,7 +89,8 @@ Test(name, of_a_call_graph_file_has_a_callee)
 
 	cr_assert_eq(spec_name_parse("{root}/a/{dep}/{anon:anon}/1.0x1.0x2/{cg}/"
 				     "{anon:anon}/1.0x3.0x4/E.1.0.all.all.all",
-				     false, &n, NULL), 0);
+				     false, &n, NULL),
+		     0);
 	cr_expect_eq(n.image.start, 1);
 	cr_expect_eq(n.callee.kind, SPEC_IMAGE_ANON);
 	cr_expect_eq(n.callee.start, 3);
@@ -95,9 +101,13 @@ Test(name, no_vmlinux_under_root_is_the_kernel_when_it_is_the_callee)
 	CLEANUP(spec_name_fini) struct spec_name root = { 0 }, kern = { 0 };
 
 	cr_assert_eq(spec_name_parse("{root}/a/{dep}/{root}/a/{cg}/{root}/no-vmlinux/"
-				     "E.1.0.all.all.all", false, &root, NULL), 0);
+				     "E.1.0.all.all.all",
+				     false, &root, NULL),
+		     0);
 	cr_assert_eq(spec_name_parse("{root}/a/{dep}/{root}/a/{cg}/{kern}/no-vmlinux/"
-				     "E.1.0.all.all.all", false, &kern, NULL), 0);
+				     "E.1.0.all.all.all",
+				     false, &kern, NULL),
+		     0);
 	EXPECT_SHOW(&root.callee, "/no-vmlinux");
 	EXPECT_SHOW(&kern.callee, "/no-vmlinux");
 	cr_expect(spec_image_equal(&root.callee, &kern.callee));
@@ -107,8 +117,11 @@ Test(name, drops_what_stands_before_root_and_repeated_slashes)
 {
 	CLEANUP(spec_name_fini) struct spec_name n = { 0 };
 
-	cr_assert_eq(spec_name_parse("samples//current//{root}//bin//ls/{dep}/{root}/bin/ls//"
-				     "E.1.0.all.all.all", false, &n, NULL), 0);
+	cr_assert_eq(
+		spec_name_parse("samples//current//{root}//bin//ls/{dep}/{root}/bin/ls//"
+				"E.1.0.all.all.all",
+				false, &n, NULL),
+		0);
 	cr_expect_str_eq(n.app.name, "/bin/ls");
 	cr_expect_str_eq(n.image.name, "/bin/ls");
 }
@@ -154,7 +167,8 @@ ParameterizedTestParameters(name, refuses)
 		{ "{root}/a/{dep}/{anon:x}/1.0x1.0x10000000000000000/E.1.0.all.all.all",
 		  "TGID.0xSTART" },
 		{ "{root}/a/{dep}/{anon:x/1.0x1.0x2/E.1.0.all.all.all", "must follow" },
-		{ "{root}/a/{dep}/{anon:x}/1.0x1.0x2/more/E.1.0.all.all.all", "too much" },
+		{ "{root}/a/{dep}/{anon:x}/1.0x1.0x2/more/E.1.0.all.all.all",
+		  "too much" },
 	};
 #undef IMG
 
@@ -166,7 +180,8 @@ ParameterizedTest(struct bad_path *row, name, refuses)
 	struct spec_name n = { .count = 77 };
 	struct err err = { 0 };
 
-	cr_expect_eq(spec_name_parse(row->path, true, &n, &err), -EINVAL, "%s", row->path);
+	cr_expect_eq(spec_name_parse(row->path, true, &n, &err), -EINVAL, "%s",
+		     row->path);
 	cr_expect(strstr(err.msg, row->why), "%s: %s", row->path, err.msg);
 	cr_expect_eq(n.count, 77, "the result is untouched");
 }
@@ -201,7 +216,10 @@ ParameterizedTest(struct trip *row, name, comes_back_from_its_path)
 	struct spec_name n = {
 		.app = { .kind = SPEC_IMAGE_ROOT, .name = row->app },
 		.image = { .kind = SPEC_IMAGE_ROOT, .name = row->image },
-		.event = row->event, .count = 1, .tgid = SPEC_ALL, .tid = SPEC_ALL,
+		.event = row->event,
+		.count = 1,
+		.tgid = SPEC_ALL,
+		.tid = SPEC_ALL,
 		.cpu = SPEC_ALL,
 	};
 	CLEANUP(spec_name_fini) struct spec_name back = { 0 };
@@ -226,8 +244,9 @@ static uint64_t random_u64(uint64_t *state)
 static void random_path(uint64_t *state, char *out, bool rooted)
 {
 	static const char *const pieces[] = {
-		"{root}", "{dep}", "{cg}", "{kern}", "{anon:x}", "%7B", "%25", "%7b", "%",
-		"{", "}", "a", "all", ".x", "...", "%2", "%25%7Bdep}", "\\", " ", "1.0x1.0x2",
+		"{root}", "{dep}", "{cg}",       "{kern}", "{anon:x}", "%7B",       "%25",
+		"%7b",    "%",     "{",          "}",      "a",        "all",       ".x",
+		"...",    "%2",    "%25%7Bdep}", "\\",     " ",        "1.0x1.0x2",
 	};
 	int nr = 1 + (int)(random_u64(state) % 4);
 
@@ -244,7 +263,8 @@ static void random_path(uint64_t *state, char *out, bool rooted)
 
 static void random_image(uint64_t *state, char *name, struct spec_image *out, bool app)
 {
-	enum spec_image_kind kinds[] = { SPEC_IMAGE_ROOT, SPEC_IMAGE_KERN, SPEC_IMAGE_ANON };
+	enum spec_image_kind kinds[] = { SPEC_IMAGE_ROOT, SPEC_IMAGE_KERN,
+					 SPEC_IMAGE_ANON };
 
 	*out = (struct spec_image){ .kind = kinds[random_u64(state) % (app ? 2 : 3)],
 				    .name = name };
@@ -262,10 +282,12 @@ Test(name, whatever_its_images_are_called_comes_back)
 
 	for (int i = 0; i < 20000; i++) {
 		char a[300], b[300], c[300], event[300];
-		struct spec_name n = { .event = event, .count = random_u64(&state),
+		struct spec_name n = { .event = event,
+				       .count = random_u64(&state),
 				       .unit_mask = random_u64(&state),
 				       .tgid = (int64_t)(random_u64(&state) >> 32),
-				       .tid = SPEC_ALL, .cpu = i };
+				       .tid = SPEC_ALL,
+				       .cpu = i };
 		CLEANUP(spec_name_fini) struct spec_name back = { 0 };
 		CLEANUP(strbuf_fini) struct strbuf path = { 0 };
 		struct err err = { 0 };
@@ -278,7 +300,8 @@ Test(name, whatever_its_images_are_called_comes_back)
 		if (spec_name_format(&n, &path, &err) == -EINVAL)
 			continue; /* "." or ".." */
 		cr_assert_eq(err.code, 0, "%s", err.msg);
-		cr_assert_eq(spec_name_parse(path.data, true, &back, &err), 0, "%s", err.msg);
+		cr_assert_eq(spec_name_parse(path.data, true, &back, &err), 0, "%s",
+			     err.msg);
 		cr_assert(same_name(&n, &back), "%s", path.data);
 	}
 }
@@ -288,7 +311,8 @@ Test(name, is_verbatim_in_a_session_of_oprofile)
 	CLEANUP(spec_name_fini) struct spec_name n = { 0 };
 
 	cr_assert_eq(spec_name_parse("{root}/%7Ba/{dep}/{root}/{b}/a%2Eb.1.0.all.all.all",
-				     false, &n, NULL), 0);
+				     false, &n, NULL),
+		     0);
 	cr_expect_str_eq(n.app.name, "/%7Ba");
 	cr_expect_str_eq(n.image.name, "/{b}");
 	cr_expect_str_eq(n.event, "a%2Eb");
@@ -298,8 +322,9 @@ Test(name, never_holds_a_nul_from_an_escape)
 {
 	CLEANUP(spec_name_fini) struct spec_name n = { 0 };
 
-	cr_assert_eq(spec_name_parse("{root}/a/{dep}/{root}/a/x%00y.1.0.all.all.all", true,
-				     &n, NULL), 0);
+	cr_assert_eq(spec_name_parse("{root}/a/{dep}/{root}/a/x%00y.1.0.all.all.all",
+				     true, &n, NULL),
+		     0);
 	cr_expect_str_eq(n.event, "x%00y");
 }
 
@@ -316,7 +341,8 @@ static int format_lengths(size_t component, size_t nr, size_t event, struct err 
 		strbuf_fill(&name, 'n', component);
 	}
 	strbuf_fill(&ev, 'E', event);
-	n.app = n.image = (struct spec_image){ .kind = SPEC_IMAGE_ROOT, .name = name.data };
+	n.app = n.image =
+		(struct spec_image){ .kind = SPEC_IMAGE_ROOT, .name = name.data };
 	n.event = ev.data;
 	strbuf_puts(&out, "kept");
 	rc = spec_name_format(&n, &out, err);
@@ -339,7 +365,8 @@ Test(name, longer_than_a_directory_entry_or_a_path_is_refused)
 
 Test(name, that_has_no_place_in_the_grammar_is_not_written)
 {
-	static const char *const names[] = { "relative", "/a//b", "/a/", "/..", "/a/./b", "/" };
+	static const char *const names[] = { "relative", "/a//b",  "/a/",
+					     "/..",      "/a/./b", "/" };
 	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
 	char event[] = "E";
 	struct spec_name n = { .event = event, .count = 1 };
@@ -348,7 +375,8 @@ Test(name, that_has_no_place_in_the_grammar_is_not_written)
 		char name[16];
 
 		strcpy(name, names[i]);
-		n.app = n.image = (struct spec_image){ .kind = SPEC_IMAGE_ROOT, .name = name };
+		n.app = n.image =
+			(struct spec_image){ .kind = SPEC_IMAGE_ROOT, .name = name };
 		cr_expect_eq(spec_name_format(&n, &out, NULL), -EINVAL, "%s", name);
 	}
 	cr_expect_eq(out.len, 0);

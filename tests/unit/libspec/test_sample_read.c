@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "libspec/sample_read.h"
-#include "scratch.h"
+#include "tests/unit/libspec/scratch.h"
 
 enum { SIZE = 128, LEN = 104 + 20 * SIZE };
 
@@ -23,13 +23,17 @@ struct sample_bytes {
 static struct sample_bytes make(uint32_t nr)
 {
 	struct sample_bytes b = {
-		.header = { .magic = { 'D', 'A', 'E', '\n' }, .version = 0x13, .cpu_type = 4,
-			    .count = 100000, .mtime = 12345 },
+		.header = { .magic = { 'D', 'A', 'E', '\n' },
+			    .version = 0x13,
+			    .cpu_type = 4,
+			    .count = 100000,
+			    .mtime = 12345 },
 		.descr = { .size = SIZE, .current_size = nr + 1 },
 	};
 
 	for (uint32_t i = 0; i < nr; i++)
-		b.nodes[i + 1] = (struct spec_sample_node){ .key = i * 16, .value = i + 1 };
+		b.nodes[i + 1] =
+			(struct spec_sample_node){ .key = i * 16, .value = i + 1 };
 	memset(b.table, 0xee, sizeof(b.table)); /* readers do not look at it */
 	return b;
 }

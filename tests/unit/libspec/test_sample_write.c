@@ -14,7 +14,7 @@
 #include "base/cleanup.h"
 #include "libspec/sample_read.h"
 #include "libspec/sample_write.h"
-#include "scratch.h"
+#include "tests/unit/libspec/scratch.h"
 
 static const char path[] = "{root}/a/{dep}/{root}/a/E.1.0.all.all.all";
 static const struct spec_sample_header header = {
@@ -102,7 +102,8 @@ static char *expected_bytes(const uint64_t *keys, uint32_t nr, uint32_t size)
 {
 	size_t len = 104 + 20 * (size_t)size;
 	char *data = calloc(1, len);
-	uint32_t *descr = (void *)(data + 72), *table = (void *)(data + 104 + 16 * (size_t)size);
+	uint32_t *descr = (void *)(data + 72),
+		 *table = (void *)(data + 104 + 16 * (size_t)size);
 	struct spec_sample_node *nodes = (void *)(data + 104);
 
 	descr[0] = size;
@@ -231,7 +232,8 @@ Test(sample_write, allows_one_writer_at_a_time)
 	cr_expect_eq(open_rc(&s, &header, &err), -EBUSY);
 	for (uint64_t key = 0; key < 1000; key++)
 		cr_assert_eq(spec_sample_add(w, key, 1, NULL), 0);
-	cr_expect_eq(open_rc(&s, &header, &err), -EBUSY, "the file that grew is locked, too");
+	cr_expect_eq(open_rc(&s, &header, &err), -EBUSY,
+		     "the file that grew is locked, too");
 	spec_sample_writer_free(w);
 	cr_expect_eq(open_rc(&s, &header, &err), 0);
 }

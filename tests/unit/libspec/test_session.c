@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "libspec/session.h"
-#include "scratch.h"
+#include "tests/unit/libspec/scratch.h"
 
 #define SPEC "E.1.0.all.all.all"
 
@@ -33,8 +33,9 @@ static int visit(void *ctx, struct spec_session_file *file)
 
 	cr_expect_neq(!file->name, !file->bad);
 	if (file->bad)
-		cr_expect_eq(strncmp(file->bad->msg, file->path,
-				     strnlen(file->path, 100)), 0, "%s", file->bad->msg);
+		cr_expect_eq(
+			strncmp(file->bad->msg, file->path, strnlen(file->path, 100)), 0,
+			"%s", file->bad->msg);
 	strbuf_printf(file->bad ? &s->bad : &s->good, "%s\n", file->path);
 	return ++s->calls == s->stop_after ? 42 : 0;
 }
@@ -58,10 +59,9 @@ Test(session, walk_visits_sample_files_in_order_and_nothing_else)
 	touch(&s, ".new/1.1");
 	touch(&s, "other/{root}/a/{dep}/{root}/a/" SPEC);
 	cr_expect_eq(spec_session_walk(s.fd, false, visit, &seen, NULL), 0);
-	cr_expect_str_eq(strbuf_str(&seen.good),
-			 "{kern}/k/{dep}/{kern}/k/" SPEC "\n"
-			 "{root}/a/{dep}/{root}/lib/" SPEC "\n"
-			 "{root}/b/{dep}/{root}/b/" SPEC "\n");
+	cr_expect_str_eq(strbuf_str(&seen.good), "{kern}/k/{dep}/{kern}/k/" SPEC "\n"
+						 "{root}/a/{dep}/{root}/lib/" SPEC "\n"
+						 "{root}/b/{dep}/{root}/b/" SPEC "\n");
 	cr_expect_str_eq(strbuf_str(&seen.bad), "");
 }
 
@@ -77,8 +77,9 @@ Test(session, walk_tells_what_it_cannot_show)
 	cr_assert_eq(mkfifoat(s.fd, "{root}/pipe", 0600), 0);
 	cr_expect_eq(spec_session_walk(s.fd, false, visit, &seen, NULL), 0);
 	cr_expect_str_eq(strbuf_str(&seen.good), "{root}/a/{dep}/{root}/a/" SPEC "\n");
-	cr_expect_str_eq(strbuf_str(&seen.bad), "{root}/a/{dep}/{root}/a/garbage\n"
-						"{root}/link\n{root}/pipe\n{root}/stray\n");
+	cr_expect_str_eq(strbuf_str(&seen.bad),
+			 "{root}/a/{dep}/{root}/a/garbage\n"
+			 "{root}/link\n{root}/pipe\n{root}/stray\n");
 }
 
 Test(session, walk_stops_when_the_visitor_says_so)
@@ -206,5 +207,6 @@ Test(session, abi_is_31_lines)
 		lines += *c == '\n';
 	cr_expect_eq(lines, 31);
 	cr_expect(strstr(text, "\nsizeof_struct_opd_header 72\n"));
-	cr_expect(strstr(text, "\noffsetof_header_cg_to_anon_start 64\nlittle_endian 1\n"));
+	cr_expect(
+		strstr(text, "\noffsetof_header_cg_to_anon_start 64\nlittle_endian 1\n"));
 }

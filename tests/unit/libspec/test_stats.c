@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/strbuf.h"
 #include "libspec/stats.h"
-#include "scratch.h"
+#include "tests/unit/libspec/scratch.h"
 
 static bool exists(const struct scratch *s, const char *path)
 {
@@ -29,7 +29,8 @@ Test(stats, come_back_as_they_were_written)
 	cr_assert_eq(spec_stats_read(s.fd, &out, NULL), 0);
 	cr_expect_eq(memcmp(&in, &out, sizeof(in)), 0);
 	CLEANUP(free_ptr) char *text = scratch_read(&s, "stats/total_samples", NULL);
-	cr_expect_str_eq(text, "18446744073709551615", "no newline, as OProfile writes it");
+	cr_expect_str_eq(text, "18446744073709551615",
+			 "no newline, as OProfile writes it");
 }
 
 Test(stats, that_are_zero_have_no_file)
@@ -55,15 +56,17 @@ Test(stats, of_a_session_without_them_are_zero)
 
 Test(stats, garbage_is_named)
 {
-	static const char *const bad[] = { "", "\n", "x", "-1", "1 2", "0x1",
-					   "18446744073709551616" };
+	static const char *const bad[] = {
+		"", "\n", "x", "-1", "1 2", "0x1", "18446744073709551616"
+	};
 	CLEANUP(scratch_fini) struct scratch s = scratch_new();
 	struct spec_stats out = { 0 };
 	struct err err = { 0 };
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		scratch_write(&s, "stats/lost_kernel", bad[i], strlen(bad[i]));
-		cr_expect_eq(spec_stats_read(s.fd, &out, &err), -EBADMSG, "\"%s\"", bad[i]);
+		cr_expect_eq(spec_stats_read(s.fd, &out, &err), -EBADMSG, "\"%s\"",
+			     bad[i]);
 		cr_expect(strstr(err.msg, "stats/lost_kernel"), "%s", err.msg);
 	}
 	scratch_write(&s, "stats/lost_kernel", "12\n", 3);
@@ -144,9 +147,12 @@ Test(stats, notes_are_told_once_each_and_cannot_control_a_terminal)
 
 Test(stats, live_comes_back_and_garbage_is_refused)
 {
-	static const char *const bad[] = { "", "1 2", "1 2 live 3", "1 2 dead", "x 2 live" };
+	static const char *const bad[] = { "", "1 2", "1 2 live 3", "1 2 dead",
+					   "x 2 live" };
 	CLEANUP(scratch_fini) struct scratch s = scratch_new();
-	struct spec_live in = { .generation = 7, .drained_ns = UINT64_MAX, .closed = true };
+	struct spec_live in = { .generation = 7,
+				.drained_ns = UINT64_MAX,
+				.closed = true };
 	struct spec_live out = { 0 };
 
 	cr_expect_eq(spec_live_read(s.fd, &out, NULL), -ENOENT);
@@ -161,6 +167,7 @@ Test(stats, live_comes_back_and_garbage_is_refused)
 	cr_expect_not(out.closed);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		scratch_write(&s, "stats/live", bad[i], strlen(bad[i]));
-		cr_expect_eq(spec_live_read(s.fd, &out, NULL), -EBADMSG, "\"%s\"", bad[i]);
+		cr_expect_eq(spec_live_read(s.fd, &out, NULL), -EBADMSG, "\"%s\"",
+			     bad[i]);
 	}
 }

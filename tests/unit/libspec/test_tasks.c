@@ -5,15 +5,18 @@
 
 #include "base/cleanup.h"
 #include "libspec/tasks.h"
-#include "scratch.h"
+#include "tests/unit/libspec/scratch.h"
 
 Test(tasks, rows_come_back_as_they_were_appended)
 {
 	CLEANUP(scratch_fini) struct scratch s = scratch_new();
 	CLEANUP(spec_tasks_fini) struct spec_tasks t = { 0 };
 	char comm[] = "a b", cmdline[] = "prog\t--x=%41\n";
-	struct spec_task row = { .tgid = 1, .tid = UINT32_MAX, .start_ns = UINT64_MAX,
-				 .comm = comm, .cmdline = cmdline };
+	struct spec_task row = { .tgid = 1,
+				 .tid = UINT32_MAX,
+				 .start_ns = UINT64_MAX,
+				 .comm = comm,
+				 .cmdline = cmdline };
 
 	cr_assert_eq(spec_tasks_append(s.fd, &row, NULL), 0);
 	cr_assert_eq(spec_tasks_read(s.fd, &t, NULL), 0);

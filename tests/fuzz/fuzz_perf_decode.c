@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* links: collector libspec events base */
+/* A ring full of anything: what is read stays inside it, and strings and chains in it. */
+#include <linux/perf_event.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collector/decode.h"
+#include "collector/order.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { RING = 1 << 16, MAX_PAGE = 1 << 16 };
+
+static volatile uint64_t sink;
+
+/* Touches everything a record lends, in a copy whose end the sanitizer watches. */
+static int take(void *ctx, const void *rec, size_t len)
+{
+	void *copy = malloc(len);
+	struct coll_rec out;
+
+	if (!copy)
+		return 0;
+	memcpy(copy, rec, len);
+	sink += coll_decode_time(copy, len);
+	if (!coll_decode(ctx, copy, len, &out, NULL)) {
+		if (out.kind == COLL_REC_SAMPLE)
+			for (size_t i = 0; i < out.sample.nr_ips; i++)
+				sink += out.sample.ips[i];
+		if (out.kind == COLL_REC_MMAP)
+			sink += strlen(out.mmap.filename) + out.mmap.build_id_len;
+		if (out.kind == COLL_REC_COMM)
+			sink += strlen(out.comm.name);
+	}
+	free(copy);
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static _Alignas(MAX_PAGE) char memory[MAX_PAGE + RING];
+	struct perf_event_mmap_page *page = (void *)memory;
+	size_t page_size = (size_t)sysconf(_SC_PAGESIZE), at;
+	struct coll_decoder d = { 0 };
+	struct coll_ring ring = { 0 };
+	struct coll_order o = { .rings = &ring, .nr = 1 };
+
+	if (size < 2)
+		return 0;
+	d.callchain = data[0] & 1;
+	at = (size_t)data[1] * 256; /* so that records wrap */
+	data += 2;
+	size = (size - 2) & ~(size_t)7;
+	size = size < RING ? size : RING;
+	for (size_t i = 0; i < size; i++)
+		memory[page_size + (at + i) % RING] = (char)data[i];
+	page->data_tail = at;
+	page->data_head = at + size;
+	if (!coll_decoder_add(&d, 77, 0) && !coll_ring_init(&ring, memory, RING))
+		coll_order_round(&o, UINT64_MAX, take, &d);
+	free(ring.wrapped);
+	coll_decoder_fini(&d);
+	return 0;
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "libspec/match.h"
+
+/* Images by index, so that a set of them is a number. */
+static const struct spec_match_image images[] = {
+	{ "/usr/bin/ls", "ls", NULL, false },                   /* 1 */
+	{ "/usr/lib/libc.so.6", "libc.so.6", NULL, false },     /* 2 */
+	{ "/no-vmlinux", "no-vmlinux", NULL, true },            /* 4 */
+	{ "/boot/vmlinux", "vmlinux", NULL, true },             /* 8 */
+	{ "[heap] (tgid:1)", "[heap] (tgid:1)", "[heap]", false }, /* 16 */
+	{ "/opt/a,b", "a,b", NULL, false },                     /* 32 */
+	{ "/opt/ls", "ls", NULL, false },                       /* 64 */
+};
+
+static bool has_image(void *ctx, const char *name)
+{
+	(void)ctx;
+	for (size_t i = 0; i < sizeof(images) / sizeof(*images); i++)
+		if (!strcmp(images[i].shown, name) || !strcmp(images[i].base, name) ||
+		    (images[i].label && !strcmp(images[i].label, name)))
+			return true;
+	return false;
+}
+
+static bool has_event(void *ctx, const char *name)
+{
+	(void)ctx;
+	return !strcmp(name, "CPU_CLK_UNHALTED") || !strcmp(name, "LLC_MISSES");
+}
+
+static int resolve(void *ctx, const char *path, struct strbuf *out)
+{
+	(void)ctx;
+	if (strncmp(path, "/bin", 4) != 0)
+		return -ENOENT;
+	strbuf_printf(out, "/usr%s", path);
+	return 0;
+}
+
+static const struct spec_match match = {
+	.images = images,
+	.nr_images = sizeof(images) / sizeof(*images),
+	.has_image = has_image,
+	.has_event = has_event,
+	.resolve = resolve,
+};
+
+struct image_case {
+	char raw[40];
+	bool prefix;
+	unsigned want;
+};
+
+static const struct image_case image_cases[] = {
+	{ "ls", false, 1 | 64 },
+	{ "/usr/bin/ls", false, 1 },
+	{ "usr/bin/ls", false, 1 },
+	{ "/bin/ls", false, 1 },
+	{ "bin/ls", false, 1 },
+	{ "/bin/l*", false, 1 },
+	{ "/ls", false, 0 },
+	{ "l*", false, 1 | 2 | 64 },
+	{ "*", false, 127 },
+	{ "*ls", false, 1 | 64 },
+	{ "/usr/*", false, 1 | 2 },
+	{ "usr/*", false, 1 | 2 },
+	{ "{kern}", false, 4 | 8 },
+	{ "vmlinux", false, 8 },
+	{ "/no-vmlinux", false, 4 },
+	{ "no-vmlinux,vmlinux", false, 4 | 8 },
+	{ "[heap]", false, 16 },
+	{ "%5Bheap%5D", false, 16 },
+	{ "[heap]*", false, 32 }, /* a glob: one of h, e, a, p */
+	{ "\\[heap]*", false, 16 },
+	{ "a\\,b", false, 32 },
+	{ "a,b", false, 0 },
+	{ "libc.so.6,ls", false, 1 | 2 | 64 },
+	{ "", false, 0 },
+	{ "all", false, 127 },
+	{ "%61ll", false, 0 },
+	{ "usr", true, 1 | 2 },
+	{ "/usr", true, 1 | 2 },
+	{ "/usr/bin", true, 1 },
+	{ "/us", true, 0 },
+	{ "/u*", true, 1 | 2 },
+	{ "*", true, 1 | 2 | 8 | 32 | 64 },
+	{ "/bin", true, 1 },
+	{ "bin", true, 1 },
+	{ "ls,opt", true, 32 | 64 },
+	{ "ls,", true, 0 },
+	{ "/usr/bin/ls", true, 0 },
+};
+
+Test(images, are_meant_by_values_as_the_table_says)
+{
+	for (size_t i = 0; i < sizeof(image_cases) / sizeof(*image_cases); i++) {
+		const struct image_case *c = &image_cases[i];
+		CLEANUP(spec_value_putp) struct spec_value *v = NULL;
+		bool bits[sizeof(images) / sizeof(*images)];
+		unsigned got = 0;
+
+		cr_assert_eq(spec_value_new(&spec_tags[SPEC_IMAGE], c->raw, false, &v, NULL), 0);
+		cr_assert_eq(spec_match_images(&match, v, c->prefix, bits, NULL), 0);
+		for (size_t k = 0; k < match.nr_images; k++)
+			got |= (unsigned)bits[k] << k;
+		cr_expect_eq(got, c->want, "\"%s\": %u instead of %u", c->raw, got, c->want);
+	}
+}
+
+Test(images, an_exact_value_is_no_list)
+{
+	CLEANUP(spec_value_putp) struct spec_value *v = NULL;
+	bool bits[sizeof(images) / sizeof(*images)];
+
+	cr_assert_eq(spec_value_new(&spec_tags[SPEC_IMAGE], "a,b", true, &v, NULL), 0);
+	cr_assert_eq(spec_match_images(&match, v, false, bits, NULL), 0);
+	cr_expect(bits[5] && !bits[0]);
+}
+
+static bool event_matches(const char *raw, const char *event)
+{
+	CLEANUP(spec_value_putp) struct spec_value *v = NULL;
+
+	cr_assert_eq(spec_value_new(&spec_tags[SPEC_EVENT], raw, false, &v, NULL), 0);
+	return spec_match_event(&match, v, event);
+}
+
+Test(events, called_cycles_find_each_other_where_the_name_does_not_exist)
+{
+	cr_expect(event_matches("cycles", "CPU_CLK_UNHALTED"));
+	cr_expect(event_matches("cpu-cycles,x", "CPU_CLK_UNHALTED"));
+	cr_expect_not(event_matches("CPU_CLK_UNHALTED", "cycles"));
+	cr_expect_not(event_matches("cycles", "LLC_MISSES"));
+	cr_expect_not(event_matches("CPU_*", "CPU_CLK_UNHALTED"));
+	cr_expect(event_matches("x,all", "LLC_MISSES"));
+}
+
+Test(numbers, never_match_what_was_not_separated)
+{
+	CLEANUP(spec_value_putp) struct spec_value *v = NULL;
+
+	cr_assert_eq(spec_value_new(&spec_tags[SPEC_CPU], "0,2", false, &v, NULL), 0);
+	cr_expect(spec_match_number(v, 0));
+	cr_expect(spec_match_number(v, 2));
+	cr_expect_not(spec_match_number(v, 1));
+	cr_expect_not(spec_match_number(v, SPEC_ALL));
+}
+
+/* ---- OProfile's order of matching */
+
+struct order_case { /* NULL: not given; the file is ls (application) with libc.so.6 */
+	const char *name, *image, *lib, *exclude, *lib_exclude;
+	bool want;
+};
+
+static const struct order_case order_cases[] = {
+	{ NULL, NULL, NULL, NULL, NULL, true },
+	{ NULL, "ls", NULL, NULL, NULL, true },
+	{ NULL, "libc.so.6", NULL, NULL, NULL, false },
+	{ NULL, NULL, "libc.so.6", NULL, NULL, true },
+	{ NULL, NULL, "ls", NULL, NULL, false },
+	{ NULL, "ls", "libc.so.6", NULL, NULL, true },
+	{ NULL, "vmlinux", "libc.so.6", NULL, NULL, false },
+	{ NULL, NULL, NULL, "ls", NULL, false },
+	{ NULL, NULL, NULL, "libc.so.6", NULL, false },
+	{ NULL, NULL, NULL, NULL, "libc.so.6", false },
+	{ NULL, NULL, NULL, NULL, "ls", true },
+	{ "ls", NULL, NULL, NULL, NULL, true },
+	{ "libc.so.6", NULL, NULL, NULL, NULL, true },
+	{ "vmlinux", NULL, NULL, NULL, NULL, false },
+	/* the application matched and is not excluded, so its library stays */
+	{ "ls", NULL, NULL, "libc.so.6", NULL, true },
+	{ "libc.so.6", NULL, NULL, "libc.so.6", NULL, false },
+	{ "libc.so.6", NULL, NULL, NULL, "libc.so.6", false },
+	/* a name that does not match leaves it to image: and lib-image: */
+	{ "vmlinux", "ls", NULL, NULL, NULL, true },
+	{ "vmlinux", NULL, "libc.so.6", NULL, NULL, true },
+	{ "vmlinux", NULL, "ls", NULL, NULL, false },
+};
+
+static struct spec *add(struct spec *s, enum spec_tag_id id, const char *raw)
+{
+	CLEANUP(spec_value_putp) struct spec_value *v = NULL;
+	struct spec *n;
+
+	if (!raw)
+		return s;
+	cr_assert_eq(spec_value_new(&spec_tags[id], raw, false, &v, NULL), 0);
+	n = spec_with(s, &spec_tags[id], v);
+	spec_put(s);
+	return n;
+}
+
+Test(order, is_that_of_oprofile)
+{
+	struct spec_name name = { .event = (char *)"LLC_MISSES", .count = 6000 };
+	struct spec_match_file file = { &name, 0, 1 };
+	char *sessions[] = { (char *)"current" };
+
+	for (size_t i = 0; i < sizeof(order_cases) / sizeof(*order_cases); i++) {
+		const struct order_case *c = &order_cases[i];
+		CLEANUP(spec_putp) struct spec *s = spec_new(sessions, 1);
+		struct spec_select sel;
+
+		s = add(s, SPEC_DEFAULT, c->name);
+		s = add(s, SPEC_IMAGE, c->image);
+		s = add(s, SPEC_LIB_IMAGE, c->lib);
+		s = add(s, SPEC_IMAGE_EXCLUDE, c->exclude);
+		s = add(s, SPEC_LIB_IMAGE_EXCLUDE, c->lib_exclude);
+		cr_assert_eq(spec_select_init(&sel, s, &match, NULL, NULL), 0);
+		cr_expect_eq(spec_select_file(&sel, &file), c->want, "case %zu", i);
+		spec_select_fini(&sel);
+	}
+}
+
+Test(order, the_other_tags_come_on_top)
+{
+	struct spec_name name = { .event = (char *)"LLC_MISSES", .count = 6000, .unit_mask = 65,
+				  .tgid = 1, .tid = 2, .cpu = SPEC_ALL };
+	struct spec_match_file file = { &name, 0, 1 };
+	char *sessions[] = { (char *)"current" };
+	static const struct {
+		enum spec_tag_id id;
+		const char *yes, *no;
+	} rows[] = {
+		{ SPEC_EVENT, "x,LLC_MISSES", "LLC*" }, { SPEC_COUNT, "6000", "600" },
+		{ SPEC_UNIT_MASK, "0x41", "41" },	{ SPEC_TGID, "1", "2" },
+		{ SPEC_TID, "3,2", "1" },		{ SPEC_CPU, "all", "0" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const char *raws[] = { rows[i].yes, rows[i].no };
+
+		for (int k = 0; k < 2; k++) {
+			CLEANUP(spec_putp) struct spec *s = spec_new(sessions, 1);
+			struct spec_select sel;
+
+			s = add(s, rows[i].id, raws[k]);
+			cr_assert_eq(spec_select_init(&sel, s, &match, NULL, NULL), 0);
+			cr_expect_eq(spec_select_file(&sel, &file), k == 0, "%s:%s",
+				     spec_tags[rows[i].id].name, raws[k]);
+			spec_select_fini(&sel);
+		}
+	}
+}
