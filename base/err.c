@@ -62,7 +62,7 @@ static void join(char *msg, const char *front, const char *back)
 	memcpy(msg, out, sizeof(out));
 }
 
-int err_set(struct err *e, int code, const char *fmt, ...)
+int(err_set)(struct err *e, int code, const char *fmt, ...)
 {
 	char msg[MSG_SIZE];
 	va_list ap;
@@ -77,7 +77,7 @@ int err_set(struct err *e, int code, const char *fmt, ...)
 	return code;
 }
 
-int err_add(struct err *e, int code, const char *fmt, ...)
+int(err_add)(struct err *e, int code, const char *fmt, ...)
 {
 	char context[MSG_SIZE];
 	va_list ap;
@@ -92,7 +92,7 @@ int err_add(struct err *e, int code, const char *fmt, ...)
 	return code;
 }
 
-int err_errno(struct err *e, int code, const char *fmt, ...)
+int(err_errno)(struct err *e, int code, const char *fmt, ...)
 {
 	char what[MSG_SIZE], why[128];
 	va_list ap;

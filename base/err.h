@@ -36,4 +36,15 @@ int err_add(struct err *e, int code, const char *fmt, ...)
 int err_errno(struct err *e, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* What is returned is the code given: analyzers see it at the call. */
+#define ERR_CODE_(function, e, code, ...)                                                \
+	({                                                                               \
+		int err_code_ = (code);                                                  \
+		(void)(function)((e), err_code_, __VA_ARGS__);                           \
+		err_code_;                                                               \
+	})
+#define err_set(e, code, ...) ERR_CODE_(err_set, e, code, __VA_ARGS__)
+#define err_add(e, code, ...) ERR_CODE_(err_add, e, code, __VA_ARGS__)
+#define err_errno(e, code, ...) ERR_CODE_(err_errno, e, code, __VA_ARGS__)
+
 #endif

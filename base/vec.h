@@ -36,7 +36,7 @@ static inline int vec_reserve_(void **data, size_t *cap, size_t len, size_t more
 
 	if (__builtin_add_overflow(len, more, &want))
 		return -ENOMEM;
-	if (want <= *cap)
+	if (*data && want <= *cap)
 		return 0;
 	if (want < *cap * 2)
 		want = *cap * 2;

@@ -10,6 +10,8 @@
 #include "collector/procfs.h"
 #include "collector/resolve.h"
 
+#define LOOK_AGAIN_NS 1000000000ULL
+
 int coll_collect_init(struct coll_collect *c, int session_fd,
 		      const struct coll_sink_event *events,
 		      const struct coll_kernel_options *kernel, char **wanted,
@@ -74,6 +76,8 @@ static struct coll_task *discover(struct coll_collect *c, uint32_t tgid)
 	if (!task)
 		return NULL;
 	task->gone = rc == -ESRCH;
+	task->gaps = c->gaps;
+	task->read_ns = c->last_ns;
 	task->known = true;
 	parent = c->tree && task->parent ? coll_tasks_find(&c->tasks, task->parent) : NULL;
 	if (parent && parent->in_tree)
@@ -81,11 +85,27 @@ static struct coll_task *discover(struct coll_collect *c, uint32_t tgid)
 	return task;
 }
 
+/*
+ * Records were lost since the process was known for sure: mappings, or an exec, may be
+ * among them.  It is looked at again, once a second at most.
+ */
+static void look_again(struct coll_collect *c, struct coll_task *task)
+{
+	if (task->dead_ns || task->gone || c->last_ns - task->read_ns < LOOK_AGAIN_NS)
+		return;
+	task->gaps = c->gaps;
+	task->read_ns = c->last_ns;
+	if (!coll_proc_read(&c->tasks, task->tgid, NULL) && task->await_exec)
+		coll_tasks_adopt(task);
+}
+
 /* The process of a sample; NULL: not one of ours. */
 static struct coll_task *task_of(struct coll_collect *c, uint32_t tgid)
 {
 	struct coll_task *task = coll_tasks_find(&c->tasks, tgid);
 
+	if (task && task->gaps != c->gaps && (task->in_tree || task->await_exec || !c->tree))
+		look_again(c, task);
 	if (c->tree) {
 		if (!task && c->gaps && tgid != UINT32_MAX)
 			task = discover(c, tgid);
@@ -151,19 +171,34 @@ static int take_sample(struct coll_collect *c, const struct coll_rec *rec)
 	return 0;
 }
 
+/* Processes outside the tree are of no interest: nothing is kept of them. */
+static bool outside(struct coll_collect *c, uint32_t tgid)
+{
+	const struct coll_task *task = c->tree ? coll_tasks_find(&c->tasks, tgid) : NULL;
+
+	return c->tree && (!task || !(task->in_tree || task->await_exec));
+}
+
 static int take_mmap(struct coll_collect *c, const struct coll_rec *rec)
 {
-	return rec->mmap.kernel ? 0 : coll_tasks_mmap(&c->tasks, rec->tgid, &rec->mmap);
+	return rec->mmap.kernel || outside(c, rec->tgid) ?
+		       0 :
+		       coll_tasks_mmap(&c->tasks, rec->tgid, &rec->mmap);
 }
 
 static int take_comm(struct coll_collect *c, const struct coll_rec *rec)
 {
-	return coll_tasks_comm(&c->tasks, rec);
+	return outside(c, rec->tgid) ? 0 : coll_tasks_comm(&c->tasks, rec);
 }
 
 static int take_fork(struct coll_collect *c, const struct coll_rec *rec)
 {
-	return coll_tasks_fork(&c->tasks, rec);
+	if (!outside(c, rec->parent.tgid))
+		return coll_tasks_fork(&c->tasks, rec);
+	/* the number of one of ours may be somebody else's now */
+	if (rec->tgid != rec->parent.tgid)
+		coll_tasks_forget(&c->tasks, rec->tgid);
+	return 0;
 }
 
 static int take_exit(struct coll_collect *c, const struct coll_rec *rec)

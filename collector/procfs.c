@@ -131,6 +131,7 @@ static void find_exe(struct coll_tasks *t, struct coll_task *task)
 
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/exe", task->tgid);
 	len = readlink(path, name, sizeof(name) - 1);
+	task->want_exe = false;
 	if (len <= 0)
 		return;
 	name[len] = '\0';
@@ -191,7 +192,7 @@ int coll_proc_read(struct coll_tasks *t, uint32_t tgid, struct err *err)
 	if (rc)
 		return rc;
 	task = coll_tasks_need(t, tgid);
-	if (!task)
+	if (!task || coll_tasks_clear(task))
 		return err_errno(err, -ENOMEM, "process %u", tgid);
 	if (maps.len)
 		rc = add_maps(t, tgid, maps.data);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collector/resolve.h"
 
-#include "collector/procfs.h"
-
 struct coll_image *coll_resolve_app(struct coll_collect *c, struct coll_task *task)
 {
 	if (!task->exe)
@@ -10,18 +8,6 @@ struct coll_image *coll_resolve_app(struct coll_collect *c, struct coll_task *ta
 	if (!task->exe->image)
 		coll_images_identify(&c->images, task->exe, task->tgid, task->parent);
 	return task->exe->image;
-}
-
-/* Records were lost since the mappings were known for sure: they are read again. */
-static struct coll_map *look_again(struct coll_collect *c, struct coll_task *task,
-				   uint64_t addr)
-{
-	if (task->gaps == c->gaps || task->dead_ns || task->gone)
-		return NULL;
-	task->gaps = c->gaps;
-	if (coll_proc_read(&c->tasks, task->tgid, NULL))
-		return NULL;
-	return coll_space_find(task->space, addr);
 }
 
 static struct coll_image *anon_image(struct coll_collect *c, const struct coll_task *task,
@@ -40,8 +26,6 @@ static struct coll_image *resolve_user(struct coll_collect *c, struct coll_task 
 {
 	struct coll_map *map = coll_space_find(task->space, addr);
 
-	if (!map)
-		map = look_again(c, task, addr);
 	if (!map) {
 		*why = task->gone && !task->space->nr ? SPEC_STAT_LOST_EXITED :
 							SPEC_STAT_LOST_NO_MAPPING;

@@ -83,8 +83,7 @@ static void forget(struct coll_tasks *t, struct coll_task *task)
 	free_task(task);
 }
 
-/* The number is in use again: whoever had it is over. */
-static void forget_old(struct coll_tasks *t, uint32_t tgid)
+void coll_tasks_forget(struct coll_tasks *t, uint32_t tgid)
 {
 	struct coll_task *old = coll_tasks_find(t, tgid);
 
@@ -145,7 +144,7 @@ int coll_tasks_fork(struct coll_tasks *t, const struct coll_rec *rec)
 
 	if (rec->tgid == rec->parent.tgid)
 		return fork_thread(t, rec);
-	forget_old(t, rec->tgid);
+	coll_tasks_forget(t, rec->tgid);
 	child = coll_tasks_need(t, rec->tgid);
 	if (!child)
 		return -ENOMEM;
@@ -165,10 +164,20 @@ int coll_tasks_fork(struct coll_tasks *t, const struct coll_rec *rec)
 	return 0;
 }
 
+int coll_tasks_clear(struct coll_task *task)
+{
+	struct coll_space *empty = coll_space_new();
+
+	if (!empty)
+		return -ENOMEM;
+	coll_space_put(task->space);
+	task->space = empty;
+	return 0;
+}
+
 int coll_tasks_comm(struct coll_tasks *t, const struct coll_rec *rec)
 {
 	struct coll_task *task = coll_tasks_need(t, rec->tgid);
-	struct coll_space *empty;
 
 	if (!task)
 		return -ENOMEM;
@@ -178,12 +187,9 @@ int coll_tasks_comm(struct coll_tasks *t, const struct coll_rec *rec)
 	}
 	if (!rec->comm.exec)
 		return 0;
-	empty = coll_space_new();
-	if (!empty)
+	if (coll_tasks_clear(task))
 		return -ENOMEM;
-	coll_space_put(task->space);
-	task->space = empty;
-	task->exe = NULL;
+	/* until the new program is mapped, samples are still the old one's */
 	task->want_exe = true;
 	task->known = true;
 	task->threads = 1; /* exec ends all other threads */
@@ -225,7 +231,8 @@ int coll_tasks_note(struct coll_tasks *t, struct coll_task *task, struct err *er
 				 .start_ns = task->start_ns,
 				 .comm = task->comm };
 
-	if (task->noted || t->session_fd < 0)
+	/* idle CPUs, and whoever was gone when it was sampled, are nobody */
+	if (task->noted || t->session_fd < 0 || !task->tgid || task->tgid == UINT32_MAX)
 		return 0;
 	task->noted = true;
 	/* once it has ended, /proc may show another process of this number */

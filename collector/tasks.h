@@ -27,7 +27,8 @@ struct coll_task {
 	bool known;         /* its mappings were seen from the start, or read from /proc */
 	bool gone;          /* /proc has nothing more to say */
 	bool noted;         /* the tasks table has its present state */
-	uint64_t gaps;      /* as struct coll_collect's when its mappings were read again */
+	uint64_t gaps;      /* as struct coll_collect's when its mappings were read again, */
+	uint64_t read_ns;   /* and when that was */
 	int threads;        /* alive, as far as known */
 	uint64_t dead_ns;   /* when the last thread ended; 0: lives */
 	struct coll_task *next_dead;
@@ -49,12 +50,17 @@ struct coll_task *coll_tasks_find(struct coll_tasks *t, uint32_t tgid);
 /* The process, made if new; NULL if out of memory. */
 struct coll_task *coll_tasks_need(struct coll_tasks *t, uint32_t tgid);
 
+/* Takes all mappings away, as exec does.  0 or -ENOMEM. */
+int coll_tasks_clear(struct coll_task *task);
+
 /* What records say.  0 or -ENOMEM. */
 int coll_tasks_mmap(struct coll_tasks *t, uint32_t tgid, const struct coll_mmap *m);
 int coll_tasks_fork(struct coll_tasks *t, const struct coll_rec *rec);
 int coll_tasks_comm(struct coll_tasks *t, const struct coll_rec *rec);
 void coll_tasks_exit(struct coll_tasks *t, const struct coll_rec *rec);
 
+/* The number is in use again: whoever had it is over. */
+void coll_tasks_forget(struct coll_tasks *t, uint32_t tgid);
 /* Forgets processes that ended before @before_ns: late samples are not expected then. */
 void coll_tasks_sweep(struct coll_tasks *t, uint64_t before_ns);
 

@@ -85,7 +85,8 @@ static unsigned rank(const struct sym_cand *c)
 }
 
 /* The candidate to show among @nr of the same offset; NULL if all only end others. */
-static const struct sym_cand *choose(const struct sym_build *b, const struct key *k, size_t nr)
+static const struct sym_cand *choose(const struct sym_build *b, const struct key *k,
+				     size_t nr)
 {
 	const struct sym_cand *best = NULL;
 
@@ -119,7 +120,9 @@ static uint64_t stated_size(const struct sym_build *b, const struct key *k, size
 static void add_chosen(struct sym_build *b, const struct sym_cand *c, uint64_t size,
 		       uint64_t next, uint64_t *cover)
 {
-	struct sym s = { .off = c->off, .vma = c->vma, .name = c->name, .flags = c->flags };
+	struct sym s = {
+		.off = c->off, .vma = c->vma, .name = c->name, .flags = c->flags
+	};
 	uint64_t end;
 
 	if (size) {
@@ -164,16 +167,17 @@ static void cut_sections(struct sym_build *b)
 
 	if (!b->sections.len)
 		return;
-	qsort(b->sections.data, b->sections.len, sizeof(*b->sections.data), compare_sections);
+	qsort(b->sections.data, b->sections.len, sizeof(*b->sections.data),
+	      compare_sections);
 	vec_for(&b->sections, s) {
 		uint64_t skip = s->off < end ? least(end - s->off, s->size) : 0;
 
 		if (skip == s->size)
 			continue;
 		end = s->off + s->size;
-		b->sections.data[kept++] = (struct sym_section){
-			.off = s->off + skip, .size = s->size - skip, .vma = s->vma + skip
-		};
+		b->sections.data[kept++] = (struct sym_section){ .off = s->off + skip,
+								 .size = s->size - skip,
+								 .vma = s->vma + skip };
 	}
 	b->sections.len = kept;
 }
@@ -203,10 +207,14 @@ int sym_build_finish(struct sym_build *b)
 		choose_all(b, keys);
 	}
 	if (!has_names(b) && sym_usable(b->state))
-		sym_build_state(b, SYM_NO_SYMBOLS, "%s: no symbols for code%s",
-				strbuf_str(&b->path),
-				b->source == SYM_FROM_KALLSYMS ? "" :
-				": stripped, and no separate debug file was found");
+		sym_build_state(
+			b, SYM_NO_SYMBOLS, "%s: no symbols for code%s",
+			strbuf_str(&b->path),
+			b->source == SYM_FROM_KALLSYMS
+				? ""
+				: ": stripped, and no separate debug file was found");
 	return b->failed || strbuf_error(&b->reason) || strbuf_error(&b->path) ||
-	       strbuf_error(&b->debug_path) ? -ENOMEM : 0;
+			       strbuf_error(&b->debug_path)
+		       ? -ENOMEM
+		       : 0;
 }

@@ -18,7 +18,7 @@
 struct sym_cand {
 	uint64_t off, size, vma; /* size 0: to the next symbol */
 	uint64_t limit;          /* the section's end: nothing reaches beyond */
-	const char *name;        /* borrowed until encoded; NULL: only ends what is before */
+	const char *name; /* borrowed until encoded; NULL: only ends what is before */
 	uint32_t flags;
 };
 

@@ -2,11 +2,16 @@
 #include "libsym/cache.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/map.h"
@@ -16,8 +21,8 @@ enum { STEP_NS = 50000000, ENTRY_BYTES = 512 };
 
 /* What stat(2) shows of the file; zeros if there is none. */
 struct identity {
-	uint64_t dev, ino, size, mode;
-	struct timespec mtime, ctime;
+	bool known;
+	struct statx st;
 };
 
 struct entry {
@@ -134,21 +139,55 @@ static void make_key(const struct sym_job *job, struct strbuf *key)
 	add_text(key, p->kernel_notes);
 }
 
+static bool same_time(const struct statx_timestamp *a, const struct statx_timestamp *b)
+{
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+/*
+ * Must not wait: the path may lead into the very mount that asks.  So it is only walked
+ * where the kernel has all of it in memory; elsewhere the answer is "not known", and a
+ * helper, which has a deadline, reads the file again.
+ */
 static struct identity look_at(const struct sym_job *job)
 {
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_CACHED };
 	struct identity id;
-	struct stat st;
+	CLEANUP(close_fd) int fd = -1;
 
 	memset(&id, 0, sizeof(id));
-	if (!job->path || !*job->path || stat(job->path, &st))
+	if (!job->path || !*job->path) {
+		id.known = true;
 		return id;
-	id.dev = st.st_dev;
-	id.ino = st.st_ino;
-	id.size = (uint64_t)st.st_size;
-	id.mode = st.st_mode;
-	id.mtime = st.st_mtim;
-	id.ctime = st.st_ctim;
+	}
+	fd = (int)syscall(SYS_openat2, AT_FDCWD, job->path, &how, sizeof(how));
+	if (fd < 0) {
+		id.known = errno == ENOENT || errno == ENOTDIR;
+		return id;
+	}
+	id.known = !statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS,
+			  &id.st);
 	return id;
+}
+
+static bool same_identity(const struct identity *a, const struct identity *b)
+{
+	const struct statx *x = &a->st, *y = &b->st;
+
+	return a->known && b->known && x->stx_ino == y->stx_ino &&
+	       x->stx_dev_major == y->stx_dev_major &&
+	       x->stx_dev_minor == y->stx_dev_minor && x->stx_size == y->stx_size &&
+	       x->stx_mode == y->stx_mode && x->stx_uid == y->stx_uid &&
+	       x->stx_gid == y->stx_gid && same_time(&x->stx_mtime, &y->stx_mtime) &&
+	       same_time(&x->stx_ctime, &y->stx_ctime);
+}
+
+/* True if what was loaded came from the file that @id was taken of later. */
+static bool is_of(const struct sym_table *t, const struct identity *id)
+{
+	return id->known && t->ino == id->st.stx_ino && t->file_size == id->st.stx_size &&
+	       t->mtime == id->st.stx_mtime.tv_sec &&
+	       (!t->ino || t->dev == makedev(id->st.stx_dev_major, id->st.stx_dev_minor));
 }
 
 static int64_t now_s(void)
@@ -178,7 +217,7 @@ static bool is_fresh(const struct sym_job *job, const struct entry *e,
 {
 	int64_t limit;
 
-	if (!e->table || memcmp(&e->identity, now, sizeof(*now)))
+	if (!e->table || !same_identity(&e->identity, now))
 		return false;
 	limit = good_for(job, e->table);
 	return !limit || now_s() - e->loaded_s < limit;
@@ -271,12 +310,18 @@ static int load_entry(struct sym_cache *c, struct entry *e, const struct sym_job
 		      struct sym_table **out, struct err *err)
 {
 	struct sym_table *table = NULL;
+	struct identity late;
 	int rc;
 
 	c->stats.misses++;
 	e->loading = true;
 	pthread_mutex_unlock(&c->lock);
 	rc = sym_server_load(c->server, job, cancel, &table, err);
+	if (!rc && !id->known) { /* by now the kernel has the path in memory */
+		late = look_at(job);
+		late.known = is_of(table, &late);
+		id = &late;
+	}
 	pthread_mutex_lock(&c->lock);
 	e->loading = false;
 	if (!rc) {
@@ -313,8 +358,8 @@ static int load_locked(struct sym_cache *c, const struct sym_job *job, struct st
 	return load_entry(c, e, job, cancel, id, out, err);
 }
 
-int sym_cache_load(struct sym_cache *c, const struct sym_job *job, const atomic_bool *cancel,
-		   struct sym_table **out, struct err *err)
+int sym_cache_load(struct sym_cache *c, const struct sym_job *job,
+		   const atomic_bool *cancel, struct sym_table **out, struct err *err)
 {
 	CLEANUP(strbuf_fini) struct strbuf key = { 0 };
 	struct identity id = look_at(job);

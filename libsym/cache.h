@@ -15,7 +15,8 @@
 /*
  * Symbol tables that were loaded before, a bounded number of bytes of them.  What was
  * loaded with the rights of one user (uid, gid, groups) is only found again for that
- * user, and only while stat(2) shows the same file.  Tables that could become better
+ * user, and only while stat(2) shows the same file; it is asked in a way that cannot
+ * block, so that a path into a dead or into the own mount costs a helper only.  Tables that could become better
  * (missing file, exported names only) are asked for again after 10 seconds.  Any number
  * of threads may call; two that want the same table at once load it once.
  */
@@ -31,8 +32,8 @@ struct sym_cache *sym_cache_new(struct sym_server *server, size_t max_bytes);
 void sym_cache_free(struct sym_cache *c);
 
 /* As sym_server_load(), from the cache where possible. */
-int sym_cache_load(struct sym_cache *c, const struct sym_job *job, const atomic_bool *cancel,
-		   struct sym_table **out, struct err *err);
+int sym_cache_load(struct sym_cache *c, const struct sym_job *job,
+		   const atomic_bool *cancel, struct sym_table **out, struct err *err);
 
 /* The server behind it, for sym_server_demangle(). */
 struct sym_server *sym_cache_server(struct sym_cache *c);

@@ -38,7 +38,8 @@ static bool crc_matches(int fd, uint32_t want)
 
 	if (!crc_table[1])
 		make_crc_table();
-	for (off_t at = 0; (n = file_pread_all(fd, piece, sizeof(piece), at)) > 0; at += n)
+	for (off_t at = 0; (n = file_pread_all(fd, piece, sizeof(piece), at)) > 0;
+	     at += n)
 		for (ssize_t i = 0; i < n; i++)
 			crc = crc_table[(crc ^ piece[i]) & 0xff] ^ (crc >> 8);
 	return !n && ~crc == want;
@@ -65,8 +66,8 @@ static bool is_its_debug_file(const struct search *s, bool by_link)
 {
 	struct sym_id id;
 
-	if (s->out->elf.machine != s->image->machine || s->out->elf.type != s->image->type ||
-	    !has_symtab(&s->out->elf))
+	if (s->out->elf.machine != s->image->machine ||
+	    s->out->elf.type != s->image->type || !has_symtab(&s->out->elf))
 		return false;
 	sym_elf_build_id(&s->out->elf, &id);
 	if (id.len && s->id.len)
@@ -96,7 +97,8 @@ static bool by_build_id(struct search *s, const char *debug_dir)
 	if (s->id.len < 2)
 		return false;
 	sym_id_format(&s->id, hex);
-	strbuf_printf(&s->out->path, "%s/.build-id/%.2s/%s.debug", debug_dir, hex, hex + 2);
+	strbuf_printf(&s->out->path, "%s/.build-id/%.2s/%s.debug", debug_dir, hex,
+		      hex + 2);
 	return try_file(s, false);
 }
 
@@ -113,14 +115,15 @@ static bool by_link(struct search *s, const char *dir, const char *debug_dir)
 	strbuf_printf(&s->out->path, "%s%s/%s", debug_dir, dir, s->link);
 	if (try_file(s, true))
 		return true;
-	if (strncmp(dir, "/usr/", 5))
+	if (strncmp(dir, "/usr/", 5) != 0)
 		return false;
 	strbuf_printf(&s->out->path, "%s%s/%s", debug_dir, dir + 4, s->link);
 	return try_file(s, true);
 }
 
-bool sym_debugfile_find(const struct sym_elf *image, const char *dir, const char *debug_dir,
-			const struct sym_cred *cred, struct sym_debugfile *out)
+bool sym_debugfile_find(const struct sym_elf *image, const char *dir,
+			const char *debug_dir, const struct sym_cred *cred,
+			struct sym_debugfile *out)
 {
 	struct search s = { .image = image, .cred = cred, .out = out };
 	GElf_Word crc = 0;

@@ -24,7 +24,8 @@ void sym_debugfile_fini(struct sym_debugfile *d);
  * only if its build-id is the image's, or, where one has none, if the CRC of the link
  * is that of the file.  True if found.
  */
-bool sym_debugfile_find(const struct sym_elf *image, const char *dir, const char *debug_dir,
-			const struct sym_cred *cred, struct sym_debugfile *out);
+bool sym_debugfile_find(const struct sym_elf *image, const char *dir,
+			const char *debug_dir, const struct sym_cred *cred,
+			struct sym_debugfile *out);
 
 #endif

@@ -15,12 +15,9 @@ static const struct {
 	const char *prefix;
 	int style;
 } styles[] = {
-	{ "_Z", DMGL_AUTO },    /* C++, and Rust's older mangling inside it */
-	{ "__Z", DMGL_AUTO },
-	{ "___Z", DMGL_AUTO },
-	{ "_GLOBAL_", DMGL_AUTO },
-	{ "_R", DMGL_RUST },
-	{ "_D", DMGL_DLANG },
+	{ "_Z", DMGL_AUTO }, /* C++, and Rust's older mangling inside it */
+	{ "__Z", DMGL_AUTO }, { "___Z", DMGL_AUTO }, { "_GLOBAL_", DMGL_AUTO },
+	{ "_R", DMGL_RUST },  { "_D", DMGL_DLANG },
 };
 
 static char *demangle_part(const char *name)

@@ -3,6 +3,7 @@
 
 #include <elfutils/libdwelf.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -208,7 +209,8 @@ static int find_homes(struct reader *r, struct arena *arena)
 }
 
 /* Sets off and limit from the symbol's address; false if the image has no such byte. */
-static bool place(const struct reader *r, size_t shndx, uint64_t value, struct sym_cand *c)
+static bool place(const struct reader *r, size_t shndx, uint64_t value,
+		  struct sym_cand *c)
 {
 	const GElf_Shdr *sh;
 
@@ -258,6 +260,7 @@ static const char *name_of(const struct reader *r, const GElf_Sym *s)
 {
 	const char *name = elf_strptr(r->from->elf, r->names, s->st_name);
 	const char *section = r->from->sh_names[s->st_shndx];
+	size_t size;
 	char *made;
 
 	if (!name || !strncmp(name, ".L", 2) || !strcmp(name, "gcc2_compiled.") ||
@@ -265,13 +268,13 @@ static const char *name_of(const struct reader *r, const GElf_Sym *s)
 		return NULL;
 	if (*name)
 		return name;
-	made = arena_alloc(&r->b->arena, strlen(section) + 3);
+	size = strlen(section) + sizeof("??");
+	made = arena_alloc(&r->b->arena, size);
 	if (!made) {
 		r->b->failed = true;
 		return NULL;
 	}
-	memcpy(made, "??", 2);
-	memcpy(made + 2, section, strlen(section));
+	snprintf(made, size, "??%s", section);
 	return made;
 }
 

@@ -14,7 +14,7 @@
 /* An ELF file that is open for reading, its headers decoded once. */
 struct sym_elf {
 	Elf *elf;
-	void *mem; /* what a compressed file unpacked to; NULL: read from its descriptor */
+	void *mem; /* what a packed file unpacked to; NULL: read from its descriptor */
 	struct arena arena;
 	uint16_t type, machine; /* ET_, EM_ */
 	GElf_Shdr *sh;          /* section headers, [0] unused */

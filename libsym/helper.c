@@ -122,8 +122,8 @@ void sym_helper_child(int fd, pid_t parent, unsigned cpu_seconds)
 	close(1);
 	close_range(SYM_SANDBOX_FD + 1, ~0u, 0);
 	rc = serve(parent, cpu_seconds);
-	_exit(rc == -ENOMEM ? SYM_HELPER_NO_MEMORY :
-	      rc == -EFBIG  ? SYM_HELPER_TOO_BIG :
-	      rc	    ? SYM_HELPER_FAILED :
-			      0);
+	_exit(rc == -ENOMEM  ? SYM_HELPER_NO_MEMORY
+	      : rc == -EFBIG ? SYM_HELPER_TOO_BIG
+	      : rc           ? SYM_HELPER_FAILED
+			     : 0);
 }

@@ -13,6 +13,7 @@ enum { SYM_HELPER_FAILED = 70, SYM_HELPER_NO_MEMORY, SYM_HELPER_TOO_BIG };
  * @parent: who forked it; when that ends, so does the job
  * @cpu_seconds: processor time that it may take
  */
-void sym_helper_child(int fd, pid_t parent, unsigned cpu_seconds) __attribute__((noreturn));
+void sym_helper_child(int fd, pid_t parent, unsigned cpu_seconds)
+	__attribute__((noreturn));
 
 #endif

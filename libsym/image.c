@@ -74,7 +74,8 @@ static bool check_id(struct load *l)
 	if (sym_id_equal(want, have))
 		sym_build_state(&l->b, SYM_OK, "%s", "");
 	else
-		sym_build_state(&l->b, SYM_CHANGED, "%s: is not what was sampled: its "
+		sym_build_state(&l->b, SYM_CHANGED,
+				"%s: is not what was sampled: its "
 				"build-id is %s, that of the samples %s",
 				strbuf_str(&l->b.path), have->len ? have_hex : "missing",
 				want_hex);
@@ -99,16 +100,20 @@ static void check_identity(struct load *l)
 	if (check_id(l))
 		return;
 	if (!l->job->mtime) {
-		sym_build_state(&l->b, SYM_UNCHECKED, "%s: could not check that it has not "
+		sym_build_state(&l->b, SYM_UNCHECKED,
+				"%s: could not check that it has not "
 				"been modified since: the samples carry neither build-id "
-				"nor time of modification", path);
+				"nor time of modification",
+				path);
 	} else if (l->job->mtime == l->b.mtime) {
 		sym_build_state(&l->b, SYM_OK, "%s", "");
 	} else {
 		format_time(l->job->mtime, then, sizeof(then));
 		format_time(l->b.mtime, now, sizeof(now));
-		sym_build_state(&l->b, SYM_CHANGED, "%s: is not what was sampled: modified "
-				"at %s, the sampled one at %s", path, now, then);
+		sym_build_state(&l->b, SYM_CHANGED,
+				"%s: is not what was sampled: modified "
+				"at %s, the sampled one at %s",
+				path, now, then);
 	}
 }
 
@@ -253,7 +258,8 @@ static int load_vdso(struct load *l)
 	}
 	sym_elf_build_id(&l->image, &l->b.build_id);
 	if (!check_id(l))
-		sym_build_state(&l->b, SYM_UNCHECKED, "[vdso]: that of the running kernel; "
+		sym_build_state(&l->b, SYM_UNCHECKED,
+				"[vdso]: that of the running kernel; "
 				"the samples do not tell their build-id");
 	if (sym_usable(l->b.state))
 		add_symbols(l, -1);
@@ -268,7 +274,8 @@ static void check_running_kernel(struct load *l)
 	if (!file_slurp(AT_FDCWD, places.kernel_notes, MAX_NOTES, &notes, NULL))
 		sym_notes_build_id(strbuf_str(&notes), notes.len, &l->b.build_id);
 	if (!check_id(l))
-		sym_build_state(&l->b, SYM_UNCHECKED, "%s: names of the running kernel; the "
+		sym_build_state(&l->b, SYM_UNCHECKED,
+				"%s: names of the running kernel; the "
 				"samples do not tell the build-id of theirs",
 				strbuf_str(&l->b.path));
 }
@@ -296,21 +303,23 @@ static int load_module(struct load *l)
 		return load_path(l, strbuf_str(&l->b.path));
 	strbuf_puts(&l->b.path, places.kallsyms);
 	if (l->job->build_id.len) {
-		sym_build_state(&l->b, SYM_MISSING, "module %s: no such file below "
-				"/lib/modules", name);
+		sym_build_state(&l->b, SYM_MISSING,
+				"module %s: no such file below "
+				"/lib/modules",
+				name);
 		return 0;
 	}
-	sym_build_state(&l->b, SYM_UNCHECKED, "module %s: names of the running kernel, "
-			"which may not be the sampled one", name);
+	sym_build_state(&l->b, SYM_UNCHECKED,
+			"module %s: names of the running kernel, "
+			"which may not be the sampled one",
+			name);
 	sym_kallsyms_module(places.kallsyms, places.modules, name, &l->b);
 	return 0;
 }
 
 static int (*const loaders[SYM_NR_KINDS])(struct load *) = {
-	[SYM_USER] = load_file,
-	[SYM_VDSO] = load_vdso,
-	[SYM_KALLSYMS] = load_kallsyms,
-	[SYM_VMLINUX] = load_file,
+	[SYM_USER] = load_file,         [SYM_VDSO] = load_vdso,
+	[SYM_KALLSYMS] = load_kallsyms, [SYM_VMLINUX] = load_file,
 	[SYM_MODULE] = load_module,
 };
 
@@ -328,8 +337,8 @@ int sym_table_encode(const struct sym_job *job, struct strbuf *out, struct err *
 	CLEANUP(load_fini) struct load l = { .job = job, .debug.fd = -1, .fd = -1 };
 	int rc = (unsigned)job->kind < SYM_NR_KINDS ? loaders[job->kind](&l) : -EINVAL;
 
-	return rc ? err_errno(err, rc, "symbols of %s", strbuf_str(&l.b.path)) :
-		    encode(&l, out, err);
+	return rc ? err_errno(err, rc, "symbols of %s", strbuf_str(&l.b.path))
+		  : encode(&l, out, err);
 }
 
 static int decode(const struct strbuf *blob, struct sym_table **out, struct err *err)

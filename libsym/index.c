@@ -17,7 +17,7 @@ struct ranges {
 };
 
 struct sym_index {
-	uint64_t base; /* start of the first range */
+	uint64_t base;  /* start of the first range */
 	unsigned shift; /* a bucket is 2^shift wide */
 	size_t nr_ranges, nr_buckets;
 	struct range *ranges;
@@ -49,7 +49,7 @@ static int emit(struct sweep *s, uint64_t start, uint32_t who)
 {
 	struct ranges *out = &s->out;
 
-	if (out->len && out->data[out->len - 1].start == start) {
+	if (out->data && out->len && out->data[out->len - 1].start == start) {
 		out->data[out->len - 1].who = who;
 		return 0;
 	}
@@ -76,7 +76,8 @@ static int close_until(struct sweep *s, uint64_t pos)
 static int sweep_all(struct sweep *s, const struct sym *syms, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
-		struct open_sym o = { .end = syms[i].off + syms[i].size, .who = (uint32_t)i };
+		struct open_sym o = { .end = syms[i].off + syms[i].size,
+				      .who = (uint32_t)i };
 
 		if (close_until(s, syms[i].off))
 			return -ENOMEM;
@@ -102,7 +103,8 @@ static int make_buckets(struct sym_index *x)
 	for (size_t b = 0; b <= x->nr_buckets; b++) {
 		uint64_t start = b == x->nr_buckets ? span : (uint64_t)b << x->shift;
 
-		while (at + 1 < x->nr_ranges && x->ranges[at + 1].start - x->base <= start)
+		while (at + 1 < x->nr_ranges &&
+		       x->ranges[at + 1].start - x->base <= start)
 			at++;
 		x->first[b] = (uint32_t)at;
 	}

@@ -22,7 +22,7 @@ struct line {
 	size_t name_len, module_len;
 };
 
-/* The next line of @text from *@pos on; false at the end.  Lines of no form are skipped. */
+/* The next line from *@pos on; false at the end.  Lines of no form are skipped. */
 static bool next_line(const struct strbuf *text, size_t *pos, struct line *out)
 {
 	while (*pos < text->len) {
@@ -73,7 +73,9 @@ static bool is_end_mark(const struct line *l)
 
 static void add_line(struct sym_build *b, const struct line *l, uint64_t base)
 {
-	struct sym_cand c = { .off = l->addr - base, .vma = l->addr, .limit = UINT64_MAX };
+	struct sym_cand c = { .off = l->addr - base,
+			      .vma = l->addr,
+			      .limit = UINT64_MAX };
 
 	if (strchr("TtWw", l->type) && !is_end_mark(l)) {
 		c.name = arena_memdup(&b->arena, l->name, l->name_len);
@@ -113,8 +115,10 @@ static bool slurp(const char *path, struct strbuf *text, struct sym_build *b)
 
 static void say_hidden(struct sym_build *b, const char *path)
 {
-	sym_build_state(b, SYM_UNREADABLE, "%s: addresses are hidden from this user: read "
-			"as root, or set sysctl kernel.kptr_restrict=0", path);
+	sym_build_state(b, SYM_UNREADABLE,
+			"%s: addresses are hidden from this user: read "
+			"as root, or set sysctl kernel.kptr_restrict=0",
+			path);
 }
 
 void sym_kallsyms_kernel(const char *kallsyms, struct sym_build *b)
@@ -177,8 +181,10 @@ void sym_kallsyms_module(const char *kallsyms, const char *modules, const char *
 		return;
 	b->source = SYM_FROM_KALLSYMS;
 	if (!module_range(&list, name, &start, &size)) {
-		sym_build_state(b, SYM_MISSING, "module %s: no such file below /lib/modules, "
-				"and it is not loaded", name);
+		sym_build_state(b, SYM_MISSING,
+				"module %s: no such file below /lib/modules, "
+				"and it is not loaded",
+				name);
 		return;
 	}
 	if (!start) {
@@ -186,7 +192,8 @@ void sym_kallsyms_module(const char *kallsyms, const char *modules, const char *
 		return;
 	}
 	for (size_t pos = 0; next_line(&text, &pos, &l);)
-		if (l.addr >= start && sym_module_name_equal(l.module, l.module_len, name))
+		if (l.addr >= start &&
+		    sym_module_name_equal(l.module, l.module_len, name))
 			add_line(b, &l, start);
 	end.off = size;
 	if (size)
@@ -210,10 +217,11 @@ void sym_notes_build_id(const void *notes, size_t len, struct sym_id *out)
 		cursor_skip(&c, -desc_len & 3);
 		if (!name || !desc)
 			return;
-		if (type != NT_GNU_BUILD_ID || name_len != 4 || memcmp(name, "GNU", 4))
+		if (type != NT_GNU_BUILD_ID || name_len != 4 ||
+		    memcmp(name, "GNU", 4) != 0)
 			continue;
-		out->len = desc_len < sizeof(out->bytes) ? (uint8_t)desc_len :
-							   (uint8_t)sizeof(out->bytes);
+		out->len = desc_len < sizeof(out->bytes) ? (uint8_t)desc_len
+							 : (uint8_t)sizeof(out->bytes);
 		memcpy(out->bytes, desc, out->len);
 		return;
 	}

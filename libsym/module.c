@@ -19,7 +19,8 @@ struct walk {
 
 static bool is_module_file(const char *file, const char *name)
 {
-	static const char *const endings[] = { ".ko", ".ko.xz", ".ko.zst", ".ko.gz", ".ko.bz2" };
+	static const char *const endings[] = { ".ko", ".ko.xz", ".ko.zst", ".ko.gz",
+					       ".ko.bz2" };
 	size_t len = strlen(file);
 
 	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {

@@ -10,7 +10,7 @@
 
 struct slot { /* a place of the GOT that the dynamic linker fills */
 	uint64_t addr;
-	uint32_t sym; /* in the table that the relocations link to */
+	uint32_t sym;     /* in the table that the relocations link to */
 	uint32_t strings; /* section with the names */
 	uint64_t sym_section;
 	int64_t addend;
@@ -62,7 +62,8 @@ uint64_t sym_plt_slot_aarch64(const uint8_t *code, size_t len, uint64_t addr)
 	page = (uint64_t)(adrp >> 5 & 0x7ffff) << 2 | (adrp >> 29 & 3);
 	if (page & 1u << 20)
 		page |= ~(uint64_t)0 << 21;
-	return (addr & ~(uint64_t)0xfff) + (page << 12) + (uint64_t)(ldr >> 10 & 0xfff) * 8;
+	return (addr & ~(uint64_t)0xfff) + (page << 12) +
+	       (uint64_t)(ldr >> 10 & 0xfff) * 8;
 }
 
 static int compare_slots(const void *pa, const void *pb)
@@ -76,12 +77,13 @@ static const struct slot *find_slot(const struct slots *s, uint64_t addr)
 {
 	struct slot key = { .addr = addr };
 
-	return addr && s->len ?
-	       bsearch(&key, s->data, s->len, sizeof(key), compare_slots) : NULL;
+	return addr && s->len ? bsearch(&key, s->data, s->len, sizeof(key), compare_slots)
+			      : NULL;
 }
 
 /* "puts", "puts+0x10", "*ABS*+0x401000": as objdump spells what a slot is filled with. */
-static void slot_name(const struct sym_elf *image, const struct slot *s, struct strbuf *out)
+static void slot_name(const struct sym_elf *image, const struct slot *s,
+		      struct strbuf *out)
 {
 	const char *name = "*ABS*";
 	Elf_Data *data;
@@ -172,14 +174,15 @@ static void scan_aarch64(const struct machine *m, struct sym_build *b,
 			continue;
 		if (at >= 4 && le32(code + at - 4) == 0xd503245f) /* bti c */
 			start -= 4;
-		/* adrp, ldr, add, br; with bti or pac in front or between two words more */
+		/* adrp, ldr, add, br; with bti or pac two words more */
 		add_entry(b, image, section, start,
 			  sh->sh_entsize == 24 || start != at ? 24 : 16, slot);
 	}
 }
 
 static const struct machine machines[] = {
-	{ EM_X86_64, R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT, R_X86_64_IRELATIVE, scan_x86 },
+	{ EM_X86_64, R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT, R_X86_64_IRELATIVE,
+	  scan_x86 },
 	{ EM_AARCH64, R_AARCH64_JUMP_SLOT, R_AARCH64_GLOB_DAT, R_AARCH64_IRELATIVE,
 	  scan_aarch64 },
 };
@@ -238,7 +241,7 @@ static bool may_fill_slots(const struct sym_elf *image, size_t section)
 	const GElf_Shdr *sh = &image->sh[section];
 
 	return sh->sh_type == SHT_RELA && sh->sh_flags & SHF_ALLOC &&
-	       (strcmp(image->sh_names[section], ".rela.dyn") ||
+	       (strcmp(image->sh_names[section], ".rela.dyn") != 0 ||
 		sym_elf_section(image, ".plt.got"));
 }
 

@@ -69,8 +69,8 @@ void sym_request_load(const struct sym_job *job, struct strbuf *out)
 	end(out);
 }
 
-void sym_request_demangle(const char *const *names, size_t nr, enum sym_demangle_style style,
-			  struct strbuf *out)
+void sym_request_demangle(const char *const *names, size_t nr,
+			  enum sym_demangle_style style, struct strbuf *out)
 {
 	begin(out, SYM_REQUEST_DEMANGLE);
 	put_u32(out, style);
@@ -119,7 +119,8 @@ static void parse_demangle(struct cursor *c, struct sym_request *r)
 		c->bad = true;
 }
 
-int sym_request_parse(const void *data, size_t len, struct sym_request *out, struct err *err)
+int sym_request_parse(const void *data, size_t len, struct sym_request *out,
+		      struct err *err)
 {
 	struct cursor c = cursor_init(data, len);
 

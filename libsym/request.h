@@ -35,8 +35,8 @@ enum sym_request_kind { SYM_REQUEST_LOAD, SYM_REQUEST_DEMANGLE };
 
 /* Each makes a whole request, frame included, in an empty buffer. */
 void sym_request_load(const struct sym_job *job, struct strbuf *out);
-void sym_request_demangle(const char *const *names, size_t nr, enum sym_demangle_style style,
-			  struct strbuf *out);
+void sym_request_demangle(const char *const *names, size_t nr,
+			  enum sym_demangle_style style, struct strbuf *out);
 
 #define SYM_MAX_GROUPS 65536
 
@@ -51,6 +51,7 @@ struct sym_request { /* decoded in place: points into the bytes */
 };
 
 /* @data: behind the frame, aligned to 4.  0 or -EBADMSG. */
-int sym_request_parse(const void *data, size_t len, struct sym_request *out, struct err *err);
+int sym_request_parse(const void *data, size_t len, struct sym_request *out,
+		      struct err *err);
 
 #endif

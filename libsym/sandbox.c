@@ -24,43 +24,19 @@
 
 /* What libelf, libdw, libiberty and libc do while they read. */
 static const int allowed[] = {
-	SCMP_SYS(read),
-	SCMP_SYS(pread64),
-	SCMP_SYS(readv),
-	SCMP_SYS(preadv),
-	SCMP_SYS(lseek),
-	SCMP_SYS(close),
-	SCMP_SYS(dup),
-	SCMP_SYS(fstat),
-	SCMP_SYS(newfstatat),
-	SCMP_SYS(stat),
-	SCMP_SYS(lstat),
-	SCMP_SYS(statx),
-	SCMP_SYS(readlink),
-	SCMP_SYS(readlinkat),
-	SCMP_SYS(getdents64),
-	SCMP_SYS(fcntl),
-	SCMP_SYS(fadvise64),
-	SCMP_SYS(munmap),
-	SCMP_SYS(mremap),
-	SCMP_SYS(madvise),
-	SCMP_SYS(brk),
-	SCMP_SYS(futex),
-	SCMP_SYS(getrandom),
-	SCMP_SYS(clock_gettime),
-	SCMP_SYS(gettimeofday),
-	SCMP_SYS(uname),
-	SCMP_SYS(sysinfo),
-	SCMP_SYS(getpid),
-	SCMP_SYS(gettid),
-	SCMP_SYS(geteuid),
-	SCMP_SYS(getuid),
-	SCMP_SYS(rt_sigaction),
-	SCMP_SYS(rt_sigprocmask),
-	SCMP_SYS(rt_sigreturn),
-	SCMP_SYS(tgkill), /* abort() */
-	SCMP_SYS(exit),
-	SCMP_SYS(exit_group),
+	SCMP_SYS(read),         SCMP_SYS(pread64),      SCMP_SYS(readv),
+	SCMP_SYS(preadv),       SCMP_SYS(lseek),        SCMP_SYS(close),
+	SCMP_SYS(dup),          SCMP_SYS(fstat),        SCMP_SYS(newfstatat),
+	SCMP_SYS(stat),         SCMP_SYS(lstat),        SCMP_SYS(statx),
+	SCMP_SYS(readlink),     SCMP_SYS(readlinkat),   SCMP_SYS(getdents64),
+	SCMP_SYS(fcntl),        SCMP_SYS(fadvise64),    SCMP_SYS(munmap),
+	SCMP_SYS(mremap),       SCMP_SYS(madvise),      SCMP_SYS(brk),
+	SCMP_SYS(futex),        SCMP_SYS(getrandom),    SCMP_SYS(clock_gettime),
+	SCMP_SYS(gettimeofday), SCMP_SYS(uname),        SCMP_SYS(sysinfo),
+	SCMP_SYS(getpid),       SCMP_SYS(gettid),       SCMP_SYS(geteuid),
+	SCMP_SYS(getuid),       SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask),
+	SCMP_SYS(rt_sigreturn), SCMP_SYS(tgkill), /* abort() */
+	SCMP_SYS(exit),         SCMP_SYS(exit_group),
 };
 
 static struct sock_fprog filter;
@@ -77,8 +53,9 @@ static int add_rules(scmp_filter_ctx ctx)
 				      SCMP_A0(SCMP_CMP_EQ, SYM_SANDBOX_FD));
 	/* O_TMPFILE contains O_DIRECTORY, which opendir() needs: looked at without it */
 	if (!rc)
-		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(openat), 1,
-				      SCMP_A2(SCMP_CMP_MASKED_EQ, writing & ~O_DIRECTORY, 0));
+		rc = seccomp_rule_add(
+			ctx, SCMP_ACT_ALLOW, SCMP_SYS(openat), 1,
+			SCMP_A2(SCMP_CMP_MASKED_EQ, writing & ~O_DIRECTORY, 0));
 	if (!rc)
 		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1,
 				      SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));

@@ -10,7 +10,7 @@
 /* Prepares the filter once, before any job: 0 or -errno. */
 int sym_sandbox_prepare(struct err *err);
 
-/* Limits for this process: memory, processor time, files, nothing written.  0 or -errno. */
+/* Limits for this process: memory, processor time, files.  0 or -errno. */
 int sym_sandbox_limit(unsigned cpu_seconds, struct err *err);
 
 /**

@@ -20,13 +20,20 @@
 #include "libsym/spawn.h"
 #include "libsym/wire.h"
 
-enum { DEADLINE_MS = 10000, GRACE_MS = 2000, STEP_NS = 50000000, MIN_JOBS = 2, MAX_JOBS = 16 };
+enum {
+	DEADLINE_MS = 10000,
+	GRACE_MS = 2000,
+	STEP_NS = 50000000,
+	MIN_JOBS = 2,
+	MAX_JOBS = 16
+};
 
 struct sym_server {
 	pthread_mutex_t lock; /* over all below */
 	pthread_cond_t room;  /* a job ended */
 	struct sym_spawned helper;
-	unsigned started; /* helpers so far: tells an old one's death from the new one's */
+	unsigned
+		started; /* helpers so far: tells an old one's death from the new one's */
 	unsigned running, max_jobs;
 	unsigned deadline_ms; /* constant */
 	char *program;        /* constant */
@@ -201,28 +208,30 @@ static void explain(const struct sym_server *s, int rc, const struct sym_exchang
 	else if (!x->trailer.magic)
 		strbuf_puts(out, "the helper process was killed");
 	else if (WIFSIGNALED(status))
-		strbuf_printf(out, "reading it ended with signal %d (%s)", WTERMSIG(status),
-			      strsignal(WTERMSIG(status)));
+		strbuf_printf(out, "reading it ended with signal %d (%s)",
+			      WTERMSIG(status), strsignal(WTERMSIG(status)));
 	else if (WEXITSTATUS(status) == SYM_HELPER_NO_MEMORY)
 		strbuf_printf(out, "needs more than %u MiB of memory",
 			      SYM_SANDBOX_MEMORY >> 20);
 	else if (WEXITSTATUS(status) == SYM_HELPER_TOO_BIG)
 		strbuf_printf(out, "has more than %u MiB of symbols", SYM_WIRE_MAX >> 20);
 	else
-		strbuf_printf(out, "the helper failed with status %d", WEXITSTATUS(status));
+		strbuf_printf(out, "the helper failed with status %d",
+			      WEXITSTATUS(status));
 }
 
 /* A table that says why there is none. */
 static int broken_table(const struct sym_server *s, const struct sym_job *job, int rc,
-			const struct sym_exchange *x, struct sym_table **out, struct err *err)
+			const struct sym_exchange *x, struct sym_table **out,
+			struct err *err)
 {
 	CLEANUP(sym_build_fini) struct sym_build b = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf blob = { 0 };
-	const char *name = job->path && *job->path ? job->path :
-			   job->name && *job->name ? job->name :
-			   job->kind == SYM_VDSO   ? "[vdso]" :
-						     "kernel symbols";
+	const char *name = job->path && *job->path   ? job->path
+			   : job->name && *job->name ? job->name
+			   : job->kind == SYM_VDSO   ? "[vdso]"
+						     : "kernel symbols";
 
 	explain(s, rc, x, &why);
 	strbuf_puts(&b.path, name);
@@ -230,8 +239,8 @@ static int broken_table(const struct sym_server *s, const struct sym_job *job, i
 	rc = sym_build_finish(&b);
 	if (!rc)
 		rc = sym_wire_encode(&b, &blob);
-	return rc ? err_errno(err, rc, "%s", name) :
-		    sym_wire_decode(blob.data, blob.len, out, err);
+	return rc ? err_errno(err, rc, "%s", name)
+		  : sym_wire_decode(blob.data, blob.len, out, err);
 }
 
 static bool is_final(int rc)

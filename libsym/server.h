@@ -27,7 +27,7 @@ int sym_helper_main(int argc, char **argv);
 
 struct sym_server;
 
-struct sym_server_options { /* zeros are the defaults */
+struct sym_server_options {   /* zeros are the defaults */
 	const char *program;  /* what to start as helper; NULL: /proc/self/exe */
 	unsigned max_jobs;    /* at once; 0: twice the processors, 2 to 16 */
 	unsigned deadline_ms; /* a job may take; 0: 10000 */

@@ -54,7 +54,7 @@ static const struct {
 
 enum { MAX_DEPTH = 64 };
 
-struct level { /* one open "<" */
+struct level {       /* one open "<" */
 	size_t type; /* where the name in front of it starts in the output */
 	size_t last; /* where its last argument starts */
 	size_t keep; /* the output may be cut to here when it ends; 0: not at all */
@@ -137,7 +137,7 @@ static void close_list(struct smart *s)
 	if (strbuf_error(s->out))
 		return;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(s->out->data + l->type, names[i].type))
+		if (strcmp(s->out->data + l->type, names[i].type) != 0)
 			continue;
 		strbuf_truncate(s->out, l->type);
 		strbuf_puts(s->out, names[i].name);
@@ -150,7 +150,7 @@ static size_t operator_length(const char *text, const char *start)
 {
 	size_t len = strlen("operator");
 
-	if (strncmp(text, "operator", len) || (text > start && is_word(text[-1])) ||
+	if (strncmp(text, "operator", len) != 0 || (text > start && is_word(text[-1])) ||
 	    !strchr("<>-", text[len]) || !text[len])
 		return 0;
 	if (text[len] == '-' && text[len + 1] != '>')
@@ -161,7 +161,8 @@ static size_t operator_length(const char *text, const char *start)
 
 static bool is_std(const char *at, const char *text)
 {
-	return !strncmp(at, "std::", 5) && (at == text || (!is_word(at[-1]) && at[-1] != ':'));
+	return !strncmp(at, "std::", 5) &&
+	       (at == text || (!is_word(at[-1]) && at[-1] != ':'));
 }
 
 /* A "<" after an expression in parentheses compares; all others open a list. */
@@ -172,7 +173,8 @@ static bool opens_list(const char *at, const char *text)
 
 	if (*at != '<' || at == text)
 		return false;
-	return at[-1] != ')' || ((size_t)(at - text) >= len && !memcmp(at - len, call, len));
+	return at[-1] != ')' ||
+	       ((size_t)(at - text) >= len && !memcmp(at - len, call, len));
 }
 
 /* True if the innermost open list is what a comma or ">" here belongs to. */

@@ -21,8 +21,8 @@ enum { MAX_ENV = 16 };
 static bool is_kept(const char *var)
 {
 	static const char *const kept[] = {
-		"LD_LIBRARY_PATH=", "ASAN_OPTIONS=", "UBSAN_OPTIONS=", "LSAN_OPTIONS=",
-		"LLVM_PROFILE_FILE=",
+		"LD_LIBRARY_PATH=", "ASAN_OPTIONS=",      "UBSAN_OPTIONS=",
+		"LSAN_OPTIONS=",    "LLVM_PROFILE_FILE=",
 	};
 
 	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
@@ -62,7 +62,8 @@ static int set_attributes(posix_spawnattr_t *attr)
 
 	sigemptyset(&none);
 	sigfillset(&all);
-	rc = posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+	rc = posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK |
+						    POSIX_SPAWN_SETSIGDEF |
 						    POSIX_SPAWN_SETPGROUP);
 	if (!rc)
 		rc = posix_spawnattr_setsigmask(attr, &none);

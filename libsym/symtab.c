@@ -19,12 +19,9 @@ static const char *const state_names[SYM_NR_STATES] = {
 };
 
 static const char *const source_names[SYM_NR_SOURCES] = {
-	[SYM_FROM_NOTHING] = "nothing",
-	[SYM_FROM_SYMTAB] = "symtab",
-	[SYM_FROM_DEBUGFILE] = "debug file",
-	[SYM_FROM_MINIDEBUG] = "minidebug",
-	[SYM_FROM_DYNSYM] = "dynsym",
-	[SYM_FROM_KALLSYMS] = "kallsyms",
+	[SYM_FROM_NOTHING] = "nothing",      [SYM_FROM_SYMTAB] = "symtab",
+	[SYM_FROM_DEBUGFILE] = "debug file", [SYM_FROM_MINIDEBUG] = "minidebug",
+	[SYM_FROM_DYNSYM] = "dynsym",        [SYM_FROM_KALLSYMS] = "kallsyms",
 };
 
 const char *sym_state_name(enum sym_state state)

@@ -24,13 +24,13 @@ enum sym_kind {
 };
 
 enum sym_source { /* where the names come from */
-	SYM_FROM_NOTHING,
-	SYM_FROM_SYMTAB,    /* .symtab of the image */
-	SYM_FROM_DEBUGFILE, /* .symtab of debug_path */
-	SYM_FROM_MINIDEBUG, /* .gnu_debugdata beside .dynsym */
-	SYM_FROM_DYNSYM,    /* exported names only */
-	SYM_FROM_KALLSYMS,
-	SYM_NR_SOURCES,
+		  SYM_FROM_NOTHING,
+		  SYM_FROM_SYMTAB,    /* .symtab of the image */
+		  SYM_FROM_DEBUGFILE, /* .symtab of debug_path */
+		  SYM_FROM_MINIDEBUG, /* .gnu_debugdata beside .dynsym */
+		  SYM_FROM_DYNSYM,    /* exported names only */
+		  SYM_FROM_KALLSYMS,
+		  SYM_NR_SOURCES,
 };
 
 enum sym_state {
@@ -82,14 +82,14 @@ struct sym_table {
 	 * no kernel image.
 	 */
 	uint64_t text_off;
-	uint64_t dev, ino, file_size;      /* of the file that was read; 0 if none */
-	int64_t mtime;                     /* seconds */
-	const struct sym *syms;            /* by off; offs are distinct */
+	uint64_t dev, ino, file_size;       /* of the file that was read; 0 if none */
+	int64_t mtime;                      /* seconds */
+	const struct sym *syms;             /* by off; offs are distinct */
 	const struct sym_section *sections; /* by off */
 	size_t nr_syms, nr_sections;
-	size_t bytes;                      /* what the table costs in memory */
-	struct sym_index *index;           /* private */
-	int refs;                          /* private, atomic */
+	size_t bytes;            /* what the table costs in memory */
+	struct sym_index *index; /* private */
+	int refs;                /* private, atomic */
 };
 
 /* True if the state lets samples be attributed to the symbols of the table. */
@@ -122,9 +122,9 @@ static inline void sym_table_putp(struct sym_table **t)
 const char *sym_state_name(enum sym_state state);
 const char *sym_source_name(enum sym_source source);
 
-/* Lower-case hexadecimal of @id into @out, which holds 2 * 32 + 1 bytes; "" if unknown. */
+/* @id in lower-case hexadecimal, "" if unknown; @out holds 2 * 32 + 1 bytes. */
 void sym_id_format(const struct sym_id *id, char *out);
-/* Reads hexadecimal, even length, at most 32 bytes, whole text; "" gives the unknown id. */
+/* @hex is all hexadecimal, at most 32 bytes; "" is the unknown id.  0 or -EINVAL. */
 int sym_id_parse(const char *hex, struct sym_id *out);
 bool sym_id_equal(const struct sym_id *a, const struct sym_id *b);
 

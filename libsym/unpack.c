@@ -59,8 +59,10 @@ static int unpack_all(struct unpacker *u, int fd, struct err *err)
 	while ((n = file_pread_all(fd, packed, sizeof(packed), at)) > 0) {
 		rc = unpack_chunk(u, packed, (size_t)n, &left);
 		if (rc == -ENOEXEC)
-			return err_set(err, rc, "is damaged, or unpacks to more than "
-				       "%zu MiB", u->max >> 20);
+			return err_set(err, rc,
+				       "is damaged, or unpacks to more than "
+				       "%zu MiB",
+				       u->max >> 20);
 		if (rc)
 			return err_set(err, rc, "out of memory");
 		at += n;

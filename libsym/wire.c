@@ -85,7 +85,8 @@ struct parts { /* where things are in the bytes that came, and in the table's bl
 
 static int bad(struct err *err, const char *what)
 {
-	return err_set(err, -EBADMSG, "answer of the symbol helper: %s", what);
+	err_set(err, -EBADMSG, "answer of the symbol helper: %s", what);
+	return -EBADMSG;
 }
 
 static int find_parts(struct parts *p, const void *data, size_t len, struct err *err)

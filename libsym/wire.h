@@ -46,6 +46,7 @@ int sym_wire_encode(const struct sym_build *b, struct strbuf *out);
  * become "?", so that a name cannot forge a line of a report.
  * Returns 0, -EBADMSG, -ENOMEM.
  */
-int sym_wire_decode(const void *data, size_t len, struct sym_table **out, struct err *err);
+int sym_wire_decode(const void *data, size_t len, struct sym_table **out,
+		    struct err *err);
 
 #endif

@@ -151,7 +151,8 @@ static void look_after(struct zygote *z, size_t at, short events)
 			kill_job(j, SYM_END_DEADLINE);
 		return;
 	}
-	if (send(j->fd, &j->trailer, sizeof(j->trailer), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 &&
+	if (send(j->fd, &j->trailer, sizeof(j->trailer), MSG_NOSIGNAL | MSG_DONTWAIT) <
+		    0 &&
 	    errno == EAGAIN)
 		return;
 	drop_job(z, at);
@@ -162,7 +163,8 @@ static int next_timeout(const struct zygote *z)
 	int64_t first = INT64_MAX, now = now_ms();
 
 	for (size_t i = 0; i < z->nr; i++)
-		if (z->jobs[i].pid && !z->jobs[i].killed && z->jobs[i].deadline_ms < first)
+		if (z->jobs[i].pid && !z->jobs[i].killed &&
+		    z->jobs[i].deadline_ms < first)
 			first = z->jobs[i].deadline_ms;
 	if (first == INT64_MAX)
 		return -1;
@@ -212,7 +214,8 @@ int sym_zygote_run(int fd)
 
 bool sym_helper_wanted(int argc, char **argv)
 {
-	return argc == 2 && !strncmp(argv[1], SYM_ZYGOTE_OPTION, strlen(SYM_ZYGOTE_OPTION));
+	return argc == 2 &&
+	       !strncmp(argv[1], SYM_ZYGOTE_OPTION, strlen(SYM_ZYGOTE_OPTION));
 }
 
 int sym_helper_main(int argc, char **argv)

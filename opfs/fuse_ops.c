@@ -178,6 +178,7 @@ void fuse_fs_free(struct fuse_fs *fs)
 struct change {
 	struct fuse_fs *fs;
 	const char *session; /* NULL: any */
+	bool same;           /* it is still the same session */
 };
 
 /* A directory of one other session has not changed. */
@@ -192,20 +193,26 @@ static bool concerns(const struct change *c, const struct node_place *where)
 	       !strcmp(spec->sessions[0], c->session);
 }
 
-static int forget_name(void *ctx, const char *name, size_t len,
-		       const struct node_place *where)
+/*
+ * What the kernel holds below a directory that is in use comes back with its node, so
+ * another session under an old name needs another node.
+ */
+static int forget_name(void *ctx, struct node *n, const struct node_place *where)
 {
 	const struct change *c = ctx;
 
-	if (concerns(c, where) || !strncmp(name, "session", strlen("session")))
-		fuse_lowlevel_notify_inval_entry(c->fs->session, FUSE_ROOT_ID, name, len);
+	if (!concerns(c, where) && strncmp(n->name, "session", strlen("session")) != 0)
+		return 0;
+	if (!c->same)
+		node_unname(&c->fs->nodes, n);
+	fuse_lowlevel_notify_inval_entry(c->fs->session, FUSE_ROOT_ID, n->name, n->name_len);
 	return 0;
 }
 
-void fuse_fs_changed(void *arg, const char *name)
+void fuse_fs_changed(void *arg, const char *name, bool same)
 {
 	struct fuse_fs *fs = arg;
-	struct change c = { fs, name };
+	struct change c = { fs, name, same };
 
 	/* first: what is found from now on is new */
 	atomic_fetch_add(&fs->epoch, 1);

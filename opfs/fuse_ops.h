@@ -34,10 +34,11 @@ void fuse_fs_start(struct fuse_fs *fs, struct fuse_session *session, bool watche
  * fuse_fs_changed - a session has come, gone or changed hands
  * @fs: struct fuse_fs
  * @name: which one; NULL: any
+ * @same: it is still the same session, but other users may see it
  * The kernel forgets what it knew of it.  Waits for lookups at the root that are under
  * way: never call this from a thread that answers requests.
  */
-void fuse_fs_changed(void *fs, const char *name);
+void fuse_fs_changed(void *fs, const char *name, bool same);
 
 /* Cancels all reports; who still waits is told. */
 void fuse_fs_stop(struct fuse_fs *fs);

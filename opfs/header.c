@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "events/event.h"
+#include "opfs/view.h"
+
 #define NR(array) (sizeof(array) / sizeof((array)[0]))
 
 enum { CPU_TIMER = 4 }; /* samples are taken by a timer: there is no event to tell */
@@ -38,21 +41,31 @@ const char *header_cpu_name(uint32_t cpu_type)
 	return NULL;
 }
 
-static const struct event_row *find_event(const char *name)
+/* False: nothing is known about the event. */
+static bool find_event(const char *name, struct event_row *out)
 {
-	for (size_t i = 0; i < NR(events); i++)
-		if (!strcmp(events[i].name, name))
-			return &events[i];
-	return NULL;
+	char room[32];
+	struct ev_event e;
+
+	for (size_t i = 0; i < NR(events); i++) {
+		if (!strcmp(events[i].name, name)) {
+			*out = events[i];
+			return true;
+		}
+	}
+	if (!ev_event_find(name, &e, room) || e.raw)
+		return false;
+	*out = (struct event_row){ .name = e.name, .doc = e.doc };
+	return true;
 }
 
 const char *header_event_doc(uint32_t cpu_type, const char *event)
 {
-	const struct event_row *row = find_event(event);
+	struct event_row row;
 
 	if (cpu_type == CPU_TIMER)
 		return "CPU time, by a timer";
-	return row ? row->doc : NULL;
+	return find_event(event, &row) ? row.doc : NULL;
 }
 
 void header_cpu(const struct profile *p, struct strbuf *out)
@@ -74,19 +87,22 @@ void header_cpu(const struct profile *p, struct strbuf *out)
 
 void header_class(const struct profile_class *c, struct strbuf *out)
 {
-	const struct event_row *row = find_event(c->event);
+	struct event_row row;
+	bool known = find_event(c->event, &row);
 
 	if (c->header->cpu_type == CPU_TIMER) {
 		strbuf_puts(out, "Profiling through timer interrupt");
 		return;
 	}
-	strbuf_printf(out, "Counted %s events", c->event);
-	if (row)
-		strbuf_printf(out, " (%s)", row->doc);
+	strbuf_puts(out, "Counted ");
+	view_text(c->event, out);
+	strbuf_puts(out, " events");
+	if (known)
+		strbuf_printf(out, " (%s)", row.doc);
 	strbuf_printf(out, " with a unit mask of 0x%02" PRIx64, c->unit_mask);
-	if (row)
-		strbuf_puts(out, c->unit_mask == row->plain_mask ? " (No unit mask)"
-								 : " (multiple flags)");
+	if (known)
+		strbuf_puts(out, c->unit_mask == row.plain_mask ? " (No unit mask)"
+								: " (multiple flags)");
 	strbuf_printf(out, " count %" PRIu64, c->count);
 }
 
@@ -126,6 +142,9 @@ void header_title(const struct profile *p, size_t class, char out[HEADER_TITLE_M
 	snprintf(name, sizeof(name), "%.40s:%" PRIu64, c->event, c->count);
 	if (strlen(name) > room)
 		strcpy(name + room - 3, "...");
+	for (char *at = name; *at; at++)
+		if ((unsigned char)*at < ' ' || *at == 0x7f)
+			*at = '?';
 	strcpy(out, name);
 	strcat(out, mask);
 }

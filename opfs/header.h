@@ -12,7 +12,7 @@
 /* OProfile's name of a CPU type of sample-file headers, or NULL: header_cpu_list.h. */
 const char *header_cpu_name(uint32_t cpu_type);
 
-/* What an event counts, or NULL if that is not known: header_event_list.h. */
+/* What an event counts, or NULL if that is not known: header_event_list.h, events/. */
 const char *header_event_doc(uint32_t cpu_type, const char *event);
 
 /* "NAME, speed N MHz (estimated)"; nothing without a class. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* CPU(number in sample files, what OProfile's reports call it): doc/internals.md "CPU
- * types".  Numbers were only ever appended; those of other architectures are left out. */
+/* CPU(number in sample files, what OProfile's reports call it): OProfile's list of CPU
+ * types, to which it only ever appended.  Those of other architectures are left out. */
 CPU(0, "Pentium Pro")
 CPU(1, "PII")
 CPU(2, "PIII")

@@ -153,13 +153,23 @@ static int missing(const char *path, int rc, struct err *err)
 	}
 }
 
+/* What stat() knows the kernel may remember of a mount that is dead: ask who serves it. */
+static int probe(const char *path)
+{
+	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 && errno == ENOTCONN ? -ENOTCONN : -EBUSY;
+}
+
 int mount_check_point(const char *path, struct err *err)
 {
 	CLEANUP(free_ptr) char *full = absolute(path);
 	struct stat st;
 	int rc = stat(path, &st) ? -errno : 0;
 
-	if (rc != -ENOTCONN && full && is_mounted(full))
+	if (!rc && full && is_mounted(full))
+		rc = probe(path);
+	if (rc == -EBUSY || (rc == -EACCES && full && is_mounted(full)))
 		return err_set(err, -EBUSY,
 			       "%s: an opfs is mounted here already: use it, or take it away "
 			       "with \"fusermount3 -u %s\"",

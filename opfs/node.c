@@ -493,8 +493,7 @@ static int collect_children(struct node_table *t, struct node *parent, struct no
 }
 
 int node_children(struct node_table *t, struct node *parent,
-		  int (*visit)(void *ctx, const char *name, size_t len,
-			       const struct node_place *where),
+		  int (*visit)(void *ctx, struct node *n, const struct node_place *where),
 		  void *ctx)
 {
 	struct node **nodes;
@@ -506,12 +505,19 @@ int node_children(struct node_table *t, struct node *parent,
 		struct node_place *np = node_where(t, nodes[i], &epoch);
 
 		if (!rc)
-			rc = visit(ctx, nodes[i]->name, nodes[i]->name_len, np);
+			rc = visit(ctx, nodes[i], np);
 		node_place_put(np);
 		node_put(t, nodes[i]);
 	}
 	free(nodes);
 	return rc;
+}
+
+void node_unname(struct node_table *t, struct node *n)
+{
+	pthread_mutex_lock(&t->lock);
+	unname(t, n);
+	pthread_mutex_unlock(&t->lock);
 }
 
 size_t node_count(struct node_table *t)

@@ -51,7 +51,7 @@ struct node {
 	uint64_t id;
 	/* fixed from birth */
 	struct node *parent; /* reference; the root has none */
-	char *name;
+	char *name; /* NUL-terminated */
 	size_t name_len;
 	uint64_t viewers; /* who may use it: 0 all; see struct node_name */
 	bool keep_text;   /* its text cannot be made a second time: never dropped */
@@ -138,12 +138,13 @@ struct text *node_text(struct node_table *t, struct node *n);
  */
 int node_set_text(struct node_table *t, struct node *n, struct text *text, uint64_t digest);
 
-/* Visits the names of a node's children; the lock is not held then.  @visit returns
- * non-zero to end it. */
+/* Visits a node's children; the lock is not held then.  @visit returns non-zero to end
+ * it.  @where may be NULL, see node_where(). */
 int node_children(struct node_table *t, struct node *parent,
-		  int (*visit)(void *ctx, const char *name, size_t len,
-			       const struct node_place *where),
+		  int (*visit)(void *ctx, struct node *n, const struct node_place *where),
 		  void *ctx);
+/* The next lookup of its name gives another node, even for a directory. */
+void node_unname(struct node_table *t, struct node *n);
 size_t node_count(struct node_table *t);
 
 #endif

@@ -17,7 +17,7 @@
 enum { STOP_WAIT_S = 2 };
 
 struct notify {
-	void (*changed)(void *ctx, const char *name);
+	void (*changed)(void *ctx, const char *name, bool same);
 	void *ctx;
 	char *samples; /* path */
 	int fd, stop_fd;
@@ -39,7 +39,7 @@ static void renew(struct notify *n)
 	if (n->samples_watch >= 0)
 		inotify_rm_watch(n->fd, n->samples_watch);
 	watch_samples(n);
-	n->changed(n->ctx, NULL);
+	n->changed(n->ctx, NULL, false);
 }
 
 static void handle(struct notify *n, const struct inotify_event *e)
@@ -49,7 +49,7 @@ static void handle(struct notify *n, const struct inotify_event *e)
 	else if (e->wd == n->dir_watch && e->len && !strcmp(e->name, "samples"))
 		renew(n);
 	else if (e->wd == n->samples_watch && e->len)
-		n->changed(n->ctx, e->name);
+		n->changed(n->ctx, e->name, e->mask & IN_ATTRIB);
 	else if (e->wd == n->samples_watch && e->mask & (IN_DELETE_SELF | IN_MOVE_SELF))
 		renew(n);
 }
@@ -130,8 +130,9 @@ static int start(struct notify *n, const char *session_dir, struct err *err)
 	return rc ? err_errno(err, rc, "cannot start a thread") : 0;
 }
 
-int notify_start(const char *session_dir, void (*changed)(void *ctx, const char *name),
-		 void *ctx, struct notify **out, struct err *err)
+int notify_start(const char *session_dir,
+		 void (*changed)(void *ctx, const char *name, bool same), void *ctx,
+		 struct notify **out, struct err *err)
 {
 	struct notify *n = calloc(1, sizeof(*n));
 	int rc;

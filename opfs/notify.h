@@ -12,11 +12,12 @@ struct notify;
 /**
  * notify_start - begins to watch
  * @session_dir: sessions are directories of samples/ in it, which need not be there yet
- * @changed: told from the thread of each session that appeared, vanished, was renamed
- *	or got other permissions; NULL: any may have
+ * @changed: told from the thread of each session that appeared, vanished or was renamed,
+ *	or, with @same, got other permissions; @name NULL: any may have
  */
-int notify_start(const char *session_dir, void (*changed)(void *ctx, const char *name),
-		 void *ctx, struct notify **out, struct err *err);
+int notify_start(const char *session_dir,
+		 void (*changed)(void *ctx, const char *name, bool same), void *ctx,
+		 struct notify **out, struct err *err);
 /* Ends the thread, and waits up to two seconds for it.  False: it is still at work, and
  * what @changed uses must stay. */
 bool notify_stop(struct notify *n);

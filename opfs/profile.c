@@ -13,12 +13,14 @@
 
 int profile_no_memory(struct profile_build *b)
 {
-	return err_set(b->err, -ENOMEM, "out of memory while loading a profile");
+	err_set(b->err, -ENOMEM, "out of memory while loading a profile");
+	return -ENOMEM;
 }
 
 int profile_interrupted(struct profile_build *b)
 {
-	return err_set(b->err, -EINTR, "interrupted: nobody waits for this any more");
+	err_set(b->err, -EINTR, "interrupted: nobody waits for this any more");
+	return -EINTR;
 }
 
 /* ---- classes */
@@ -58,6 +60,24 @@ static uint32_t find_class(const struct profile *p, const struct spec_name *n,
 	return UINT32_MAX;
 }
 
+static int add_class(struct profile_build *b, const struct catalog_file *f)
+{
+	struct profile *p = b->p;
+
+	if (p->nr_classes == PROFILE_MAX_CLASSES)
+		return err_set(
+			b->err, -E2BIG,
+			"more than %d events in one table: choose some with event:",
+			PROFILE_MAX_CLASSES);
+	p->classes[p->nr_classes++] = (struct profile_class){
+		.event = f->name.event,
+		.count = f->name.count,
+		.unit_mask = f->name.unit_mask,
+		.header = &f->header,
+	};
+	return 0;
+}
+
 static int make_classes(struct profile_build *b)
 {
 	struct profile *p = b->p;
@@ -67,23 +87,13 @@ static int make_classes(struct profile_build *b)
 	if (!p->classes)
 		return profile_no_memory(b);
 	for (size_t i = 0; i < b->nr_picks; i++) {
-		const struct catalog_file *f = b->picks[i].file;
+		int rc = 0;
 
-		hint = find_class(p, &f->name, hint);
-		if (hint != UINT32_MAX)
-			continue;
-		if (p->nr_classes == PROFILE_MAX_CLASSES)
-			return err_set(b->err, -E2BIG,
-				       "more than %d events in one table: choose some "
-				       "with event:",
-				       PROFILE_MAX_CLASSES);
-		hint = (uint32_t)p->nr_classes;
-		p->classes[p->nr_classes++] = (struct profile_class){
-			.event = f->name.event,
-			.count = f->name.count,
-			.unit_mask = f->name.unit_mask,
-			.header = &f->header,
-		};
+		hint = find_class(p, &b->picks[i].file->name, hint);
+		if (hint == UINT32_MAX)
+			rc = add_class(b, b->picks[i].file);
+		if (rc)
+			return rc;
 	}
 	qsort(p->classes, p->nr_classes, sizeof(*p->classes), compare_classes);
 	for (size_t i = 0; i < b->nr_picks; i++) {

@@ -27,7 +27,7 @@ struct profile_build {
 /* True if only entries of the PLT have names: what is outside them is the image itself. */
 static inline bool profile_stripped(const struct sym_table *t)
 {
-	return t->source == SYM_FROM_NOTHING;
+	return t->state == SYM_NO_SYMBOLS;
 }
 
 /* One past the last pick with the image (and application, if @same_app) of pick @i. */

@@ -188,17 +188,28 @@ static int set_reason(struct profile_build *b, struct profile_image *img,
 	return img->reason ? 0 : profile_no_memory(b);
 }
 
-static int set_stripped(struct profile_build *b, struct profile_image *img,
-			const struct sym_table *t)
+/* What to do about an image that is shown as itself. */
+static const char *const remedies[SYM_NR_STATES] = {
+	[SYM_NO_SYMBOLS] = "install its debug symbols",
+	[SYM_MISSING] = "put it back where it was",
+	[SYM_UNREADABLE] = "ask as a user who may read it",
+	[SYM_CHANGED] = "put the one that was sampled back, or record again",
+	[SYM_BROKEN] = "look at it with readelf, or install it anew",
+};
+
+static int explain(struct profile_build *b, struct profile_image *img,
+		   const struct sym_table *t, const char *what)
 {
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
 	char id[2 * sizeof(t->build_id.bytes) + 1];
 
-	sym_id_format(&t->build_id, id);
-	strbuf_printf(&text, "%s is stripped: install its debug symbols", t->path);
-	if (id[0])
+	strbuf_puts(&text, what && *what ? what : sym_state_name(img->state));
+	if (remedies[img->state])
+		strbuf_printf(&text, "; %s", remedies[img->state]);
+	if (img->state == SYM_NO_SYMBOLS && t->build_id.len) {
+		sym_id_format(&t->build_id, id);
 		strbuf_printf(&text, " (build-id %s)", id);
-	img->state = SYM_NO_SYMBOLS;
+	}
 	return strbuf_error(&text) ? profile_no_memory(b)
 				   : set_reason(b, img, strbuf_str(&text));
 }
@@ -207,7 +218,7 @@ static int set_stripped(struct profile_build *b, struct profile_image *img,
 static int take_result(struct profile_build *b, struct load_job *j)
 {
 	struct profile_image *img = &b->p->images[j->image];
-	int rc;
+	int rc = 0;
 
 	if (j->rc == -EINTR)
 		return profile_interrupted(b);
@@ -218,14 +229,12 @@ static int take_result(struct profile_build *b, struct load_job *j)
 		return set_reason(b, img, j->err.msg);
 	}
 	img->state = j->table->state;
-	rc = set_reason(b, img, j->table->reason);
-	if (!rc && img->state != SYM_OK && !img->reason)
-		rc = set_reason(b, img, sym_state_name(img->state));
-	if (rc || !sym_usable(img->state))
-		return rc;
-	if (profile_stripped(j->table) || !j->table->nr_syms)
-		rc = set_stripped(b, img, j->table);
-	if (j->table->nr_syms)
+	if (sym_usable(img->state) && !j->table->nr_syms)
+		img->state = SYM_NO_SYMBOLS;
+	if (img->state != SYM_OK)
+		rc = explain(b, img, j->table, j->table->reason);
+	if (!rc && j->table->nr_syms &&
+	    (sym_usable(img->state) || profile_stripped(j->table)))
 		img->table = TAKE(j->table);
 	return rc;
 }

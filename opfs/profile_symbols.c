@@ -242,19 +242,12 @@ static void mangled_fini(struct mangled *m)
 	free(m->of_row);
 }
 
-/* Rows [i, end) are of one image. */
-static int collect_image(const struct profile_build *b, size_t i, size_t end,
-			 struct mangled *m)
+/* @rows are of one image; @of_row is theirs. */
+static int collect_image(struct mangled *m, const struct profile_row *rows, size_t nr,
+			 const struct sym_table *table, uint32_t *of_row)
 {
-	const struct sym_table *table = b->p->images[b->rows.data[i].image].table;
-
-	if (!table)
-		return 0;
-	m->of_sym = calloc(table->nr_syms + 1, sizeof(*m->of_sym));
-	if (!m->of_sym)
-		return -ENOMEM;
-	for (; i < end; i++) {
-		const struct sym *sym = b->rows.data[i].sym;
+	for (size_t i = 0; i < nr; i++) {
+		const struct sym *sym = rows[i].sym;
 		uint32_t *slot;
 
 		if (!sym || !may_be_mangled(sym->name))
@@ -265,11 +258,19 @@ static int collect_image(const struct profile_build *b, size_t i, size_t end,
 				return -ENOMEM;
 			*slot = (uint32_t)m->names.len;
 		}
-		m->of_row[i] = *slot;
+		of_row[i] = *slot;
 	}
-	free(m->of_sym);
-	m->of_sym = NULL;
 	return 0;
+}
+
+static size_t rows_of_image(const struct profile_build *b, size_t i)
+{
+	uint32_t image = b->rows.data[i].image;
+	size_t end = i;
+
+	while (end < b->rows.len && b->rows.data[end].image == image)
+		end++;
+	return end - i;
 }
 
 static int collect_names(const struct profile_build *b, struct mangled *m)
@@ -279,12 +280,17 @@ static int collect_names(const struct profile_build *b, struct mangled *m)
 	m->of_row = calloc(b->rows.len + 1, sizeof(*m->of_row));
 	if (!m->of_row)
 		return -ENOMEM;
-	for (size_t i = 0, end; i < b->rows.len && !rc; i = end) {
-		for (end = i; end < b->rows.len &&
-			      b->rows.data[end].image == b->rows.data[i].image;
-		     end++)
-			;
-		rc = collect_image(b, i, end, m);
+	for (size_t i = 0, nr; i < b->rows.len && !rc; i += nr) {
+		const struct profile_row *rows = &b->rows.data[i];
+		const struct sym_table *table = b->p->images[rows->image].table;
+
+		nr = rows_of_image(b, i);
+		if (!table)
+			continue;
+		free(m->of_sym);
+		m->of_sym = calloc(table->nr_syms + 1, sizeof(*m->of_sym));
+		rc = m->of_sym ? collect_image(m, rows, nr, table, m->of_row + i)
+			       : -ENOMEM;
 	}
 	return rc;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -173,6 +174,23 @@ static void add_image(const struct profile *p, uint32_t image, const char *key,
 	strbuf_putc(out, '\n');
 }
 
+/* Where only exported names are known, the others can be had. */
+static void add_outside(const struct profile *p, uint32_t image, uint64_t samples,
+			uint64_t total, struct strbuf *out)
+{
+	const struct sym_table *t = p->images[image].table;
+	char id[2 * sizeof(t->build_id.bytes) + 1], reason[256];
+
+	sym_id_format(&t->build_id, id);
+	snprintf(reason, sizeof(reason), "samples outside every symbol of the image");
+	if (t->source == SYM_FROM_DYNSYM || t->source == SYM_FROM_MINIDEBUG)
+		snprintf(reason, sizeof(reason),
+			 "samples outside every exported function; install its debug "
+			 "symbols%s%s%s",
+			 id[0] ? " (build-id " : "", id, id[0] ? ")" : "");
+	add_image(p, image, "no-symbol", samples, total, reason, out);
+}
+
 static void add_images(const struct profile *p, const uint64_t *samples,
 		       const uint64_t *outside, struct strbuf *out)
 {
@@ -192,8 +210,7 @@ static void add_images(const struct profile *p, const uint64_t *samples,
 				  img->state == SYM_UNCHECKED ? "unchecked" : "remark",
 				  samples[i], total, img->reason, out);
 		if (outside[i])
-			add_image(p, i, "no-symbol", outside[i], total,
-				  "samples outside every symbol of the image", out);
+			add_outside(p, i, outside[i], total, out);
 		if (sym_usable(img->state))
 			add_image(p, i, "symbols-from", samples[i], total,
 				  sym_source_name(img->table->source), out);

@@ -166,14 +166,14 @@ int tree_step(struct tree *t, const struct place *from, const char *name, size_t
 {
 	CLEANUP(free_ptr) char *word = component(name, len);
 	struct err why = { 0 };
-	struct ask a = { .t = t, .v = v, .err = &why };
+	struct ask a = { .t = t, .v = v, .err = &why, .probe = reasons_is_probe(name, len) };
 	int rc;
 
 	if (word)
 		rc = step(&a, from, word, to);
 	else
 		rc = err_set(&why, -ENOENT, "not a name");
-	if (rc && rc != -EINTR && word && !reasons_is_probe(word, len))
+	if (rc && rc != -EINTR && word && !a.probe)
 		remember(t, from, word, v, &why);
 	if (rc && err)
 		*err = why;
@@ -322,7 +322,8 @@ bool tree_quick(struct tree *t, const struct place *p, const char *name, size_t 
 {
 	CLEANUP(free_ptr) char *word = component(name, len);
 	struct err err;
-	struct ask a = { .t = t, .quick = true, .err = &err };
+	struct ask a = { .t = t, .quick = true, .err = &err,
+			 .probe = reasons_is_probe(name, len) };
 	struct place to;
 	int rc;
 

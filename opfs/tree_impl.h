@@ -39,6 +39,7 @@ struct ask {
 	struct tree *t;
 	const struct viewer *v;
 	bool quick; /* -EAGAIN instead of anything that may take time */
+	bool probe; /* a name tried everywhere: its symbolic links are not looked at */
 	struct err *err;
 };
 

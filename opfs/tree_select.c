@@ -43,6 +43,8 @@ static int resolve(void *ctx, const char *path, struct strbuf *out)
 {
 	const struct select_ctx *c = ctx;
 
+	if (c->a->probe)
+		return -ENOENT;
 	return resolver_path(c->a->t->resolver, path, c->a->quick, out);
 }
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/escape.h"
 #include "opfs/tree_impl.h"
 
 static int no_memory(const struct ask *a)
@@ -19,18 +18,12 @@ static bool is_exclusion(const struct spec_tag *tag)
 
 /* ---- is the whole of it a name? */
 
-static bool never_plain(unsigned char c)
-{
-	(void)c;
-	return false;
-}
-
 /* Raw text that spells exactly @name, whatever is in it. */
 static char *escaped_all(const char *name)
 {
 	struct strbuf out = { 0 };
 
-	escape_add(&out, name, strlen(name), never_plain);
+	spec_escape(name, &out);
 	return strbuf_take(&out);
 }
 
@@ -113,6 +106,27 @@ static int names_image(const struct ask *a, const struct catalog *cat,
 	return rc;
 }
 
+/* The last item of a list may be the beginning of a path; then so is the list. */
+static int ends_complete(const struct ask *a, const struct catalog *cat,
+			 const struct spec_value *v, bool *complete)
+{
+	struct select_ctx ctx = { a, cat };
+	struct spec_match match;
+	bool begun;
+	int rc;
+
+	*complete = true;
+	if (v->exact || v->all || v->items.nr < 2)
+		return 0;
+	tree_match_init(&match, &ctx);
+	rc = spec_match_last(&match, v, complete, a->err);
+	if (rc || *complete)
+		return rc;
+	rc = names_image(a, cat, v, true, &begun);
+	*complete = !begun;
+	return rc;
+}
+
 /* A value that is complete.  *done: there is a place of it. */
 static int whole_value(const struct ask *a, const struct place *from,
 		       const struct spec_tag *tag, struct spec_value *v, struct place *to,
@@ -121,15 +135,17 @@ static int whole_value(const struct ask *a, const struct place *from,
 	CLEANUP(selection_putp) struct selection *sel = NULL;
 	CLEANUP(spec_putp) struct spec *spec = NULL;
 	bool open = tag->kind == SPEC_TAG_IMAGES;
-	bool meant = true;
+	bool meant = true, complete = true;
 	int rc = 0;
 
 	*done = false;
 	if (v->items.open && !v->exact && open) /* a list that goes on */
 		return 0;
-	if (is_exclusion(tag) && !v->all)
+	if (open)
+		rc = ends_complete(a, from->cat, v, &complete);
+	if (!rc && is_exclusion(tag) && !v->all)
 		rc = names_image(a, from->cat, v, false, &meant);
-	if (rc || !meant)
+	if (rc || !meant || !complete)
 		return rc;
 	spec = spec_with(from->spec, tag, v);
 	if (!spec)
@@ -203,12 +219,12 @@ int tree_value(const struct ask *a, const struct place *from, const struct spec_
 	return copy ? make_value(a, from, tag, &copy, to) : no_memory(a);
 }
 
-/* True if the text ends in a comma that separates. */
+/* What follows is another item, not another part of a path: it ends in a comma. */
 static bool ends_open(const char *raw)
 {
-	size_t len = strlen(raw);
+	CLEANUP(spec_items_fini) struct spec_items items = { 0 };
 
-	return len && raw[len - 1] == ',' && (len < 2 || raw[len - 2] != '\\');
+	return !spec_items_parse(raw, &items, NULL) && items.open;
 }
 
 /* What @from was before its value was opened. */

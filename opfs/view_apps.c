@@ -44,10 +44,9 @@ static int by_pair_app(const void *x, const void *y)
 static int group(struct view_apps *v, const struct profile_pair **pairs, size_t nr)
 {
 	size_t nr_classes = v->p->nr_classes;
+	struct view_app *app = NULL;
 
 	for (size_t i = 0; i < nr; i++) {
-		struct view_app *app = v->nr_apps ? &v->apps[v->nr_apps - 1] : NULL;
-
 		if (!app || app->app != pairs[i]->app) {
 			app = &v->apps[v->nr_apps++];
 			app->app = pairs[i]->app;

@@ -8,6 +8,7 @@ setup() {
 	cd "$OPFS_TOP"
 	opfs="$OPFS_BIN/opfs"
 	opcollect="$OPFS_BIN/opcollect"
+	[ -x "$opfs" ] && [ -x "$opcollect" ]
 	manuals=(doc/opcollect.1 doc/opfs.1 doc/opfs.5)
 }
 
@@ -202,11 +203,11 @@ complete_bash() {
 		printf "%s\n" "${COMPREPLY[@]}"' bash "$@"
 }
 
-# A session with samples of /usr/bin/tool in current/.
+# A session with samples of bash in current/.
 tiny_session() {
 	session="$BATS_TEST_TMPDIR/s"
 	mkdir -p "$session/samples"
-	"$opcollect" record --session-dir "$session" -- sh -c \
+	"$opcollect" record --session-dir "$session" -- bash -c \
 		'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done' >/dev/null 2>&1 ||
 		skip "this user may not record here"
 }
@@ -251,11 +252,11 @@ tiny_session() {
 
 @test "bash completes behind a colon, whether it breaks words or not" {
 	tiny_session
-	run -0 complete_bash "$opfs" cat --session-dir "$session" current/image:sh/repo
+	run -0 complete_bash "$opfs" cat --session-dir "$session" current/image:bash/repo
 	echo "$output"
-	[[ "$output" == sh/report* ]]
+	[[ "$output" == bash/report* ]]
 	BREAKS=' ' run -0 complete_bash "$opfs" cat --session-dir "$session" \
-		current/image:sh/repo
+		current/image:bash/repo
 	echo "$output"
-	[[ "$output" == current/image:sh/report* ]]
+	[[ "$output" == current/image:bash/report* ]]
 }

@@ -3,6 +3,7 @@
 # tests/golden/REPORT/CASE/: "path" is what "opfs cat" is asked for in the reference
 # session, "expected" what it prints.  "make bless" writes "expected" anew.
 
+bats_require_minimum_version 1.5.0
 load ../lib/opdemo
 
 setup()

@@ -4,6 +4,7 @@
 # doc/differences.md tells every deliberate difference; here each is an explicit edit of
 # the transcript, and nothing else may differ.
 
+bats_require_minimum_version 1.5.0
 load ../lib/opdemo
 
 setup_file()

@@ -1,14 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# demo.sh O: records a small program, mounts what was recorded and reads it.  O is where
-# the programs were built; the session stays in O/demo, the mount does not stay.
+# demo.sh O [SECONDS]: records a small program, mounts what was recorded and reads it.
+# O is where the programs were built; the session stays in O/demo, the mount does not.
 #
 # Whatever ends this script, nothing of it goes on: what it starts runs in process groups
 # of its own, which cleanup() ends, and the kernel does if the script is killed -9.
 set -u
 
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
-out=${1:?usage: demo.sh O}
+out=${1:?usage: demo.sh O [SECONDS]}
+seconds=${2:-2}
 cd "$top" || exit 1
 opcollect=$out/bin/opcollect
 opfs=$out/bin/opfs
@@ -112,7 +113,7 @@ build()
 
 record()
 {
-	local command=("$opcollect" record --session-dir "$session_dir" -- "$program" 2)
+	local command=("$opcollect" record --session-dir "$session_dir" -- "$program" "$seconds")
 
 	say "1. Record: a program that spends 50, 30, 15 and 5 % of its time in the"
 	say "   functions parse_50, sort_30, hash_15 and print_5 (tests/demo/demo.c)."

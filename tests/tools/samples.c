@@ -69,7 +69,8 @@ static int print_totals(const char *dir, struct err *err)
 {
 	CLEANUP(spec_session_list_fini) struct spec_session_list list = { 0 };
 	CLEANUP(close_fd) int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int rc = fd < 0 ? err_errno(err, -errno, "%s", dir) : spec_session_list(fd, &list, err);
+	int rc = fd < 0 ? err_errno(err, -errno, "%s", dir)
+			: spec_session_list(fd, &list, err);
 
 	for (size_t i = 0; i < list.nr && !rc; i++) {
 		char path[4096];
@@ -97,7 +98,8 @@ static int add_all(struct spec_sample_writer *w)
 		else
 			counted += count;
 	}
-	printf("counted %" PRIu64 " refused %" PRIu64 ": %s\n", counted, refused, err.msg);
+	printf("counted %" PRIu64 " refused %" PRIu64 ": %s\n", counted, refused,
+	       err.msg);
 	return 0;
 }
 
@@ -106,8 +108,8 @@ static int add(const char *session, const char *path, struct err *err)
 	static const struct spec_sample_header header = { .cpu_type = 4, .count = 1 };
 	CLEANUP(close_fd) int fd = open(session, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct spec_sample_writer *w = NULL;
-	int rc = fd < 0 ? err_errno(err, -errno, "%s", session) :
-			  spec_sample_writer_open(fd, path, &header, &w, err);
+	int rc = fd < 0 ? err_errno(err, -errno, "%s", session)
+			: spec_sample_writer_open(fd, path, &header, &w, err);
 
 	if (!rc)
 		rc = add_all(w);

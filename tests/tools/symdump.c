@@ -109,9 +109,9 @@ static int set_style(void *ctx, const char *arg, struct err *err)
 	struct request *r = ctx;
 
 	(void)err;
-	r->style = !strcmp(arg, "smart")  ? SYM_DEMANGLE_SMART :
-		   !strcmp(arg, "normal") ? SYM_DEMANGLE_NORMAL :
-					    SYM_DEMANGLE_NONE;
+	r->style = !strcmp(arg, "smart")    ? SYM_DEMANGLE_SMART
+		   : !strcmp(arg, "normal") ? SYM_DEMANGLE_NORMAL
+					    : SYM_DEMANGLE_NONE;
 	return 0;
 }
 
@@ -168,7 +168,8 @@ static const struct opt_program program = {
 
 static void print_sym(const struct sym *s, const char *name)
 {
-	printf("%#" PRIx64 " %#" PRIx64 " %#" PRIx64 " %s\n", s->off, s->size, s->vma, name);
+	printf("%#" PRIx64 " %#" PRIx64 " %#" PRIx64 " %s\n", s->off, s->size, s->vma,
+	       name);
 }
 
 static void print_at(const struct sym_table *t, uint64_t off)
@@ -195,7 +196,8 @@ static int print_all(struct sym_server *server, const struct request *r,
 	for (size_t i = 0; i < t->nr_syms && !rc; i++)
 		raw[i] = t->syms[i].name;
 	if (!rc && r->style != SYM_DEMANGLE_NONE)
-		rc = sym_server_demangle(server, raw, t->nr_syms, r->style, NULL, &names, err);
+		rc = sym_server_demangle(server, raw, t->nr_syms, r->style, NULL, &names,
+					 err);
 	for (size_t i = 0; i < t->nr_syms && !rc; i++)
 		print_sym(&t->syms[i], names ? names->name[i] : raw[i]);
 	return rc;
@@ -205,14 +207,15 @@ static int dump(struct sym_server *server, const struct request *r, struct err *
 {
 	CLEANUP(sym_table_putp) struct sym_table *t = NULL;
 	char id[65];
-	int rc = r->in_process ? sym_table_load(&r->job, &t, err) :
-				 sym_server_load(server, &r->job, NULL, &t, err);
+	int rc = r->in_process ? sym_table_load(&r->job, &t, err)
+			       : sym_server_load(server, &r->job, NULL, &t, err);
 
 	if (rc)
 		return rc;
 	sym_id_format(&t->build_id, id);
-	fprintf(stderr, "state: %s\nsource: %s\nbuild-id: %s\ndebug: %s\ntext: %#" PRIx64
-			"\nreason: %s\n",
+	fprintf(stderr,
+		"state: %s\nsource: %s\nbuild-id: %s\ndebug: %s\ntext: %#" PRIx64
+		"\nreason: %s\n",
 		sym_state_name(t->state), sym_source_name(t->source), id, t->debug_path,
 		t->text_off, t->reason);
 	if (r->has_at)
@@ -257,8 +260,9 @@ int main(int argc, char **argv)
 	r.job.path = first < argc ? argv[first] : NULL;
 	r.job.places = &r.places;
 	server = sym_server_new(&r.server);
-	rc = !server ? -ENOMEM :
-	     r.demangle_stdin ? demangle_stdin(server, &r, &err) : dump(server, &r, &err);
+	rc = !server            ? -ENOMEM
+	     : r.demangle_stdin ? demangle_stdin(server, &r, &err)
+				: dump(server, &r, &err);
 	sym_server_free(server);
 	if (rc)
 		fprintf(stderr, "symdump: %s\n", err.msg);

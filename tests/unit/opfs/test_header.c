@@ -29,6 +29,14 @@ Test(header, tells_the_timer)
 		"CPU: CPU with timer interrupt\nProfiling through timer interrupt\n");
 }
 
+Test(header, takes_what_oprofile_does_not_know_from_the_event_table)
+{
+	expect_lines(&(struct fake_event){ "page-faults", 1, 0, 41 }, 0,
+		     "CPU: Intel Architectural Perfmon\n"
+		     "Counted page-faults events (page faults) with a unit mask of 0x00 "
+		     "(No unit mask) count 1\n");
+}
+
 Test(header, hides_a_speed_that_is_not_known)
 {
 	static const char want[] = "CPU: Intel Skylake microarchitecture\n"

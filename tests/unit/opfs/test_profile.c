@@ -49,9 +49,9 @@ static const struct sym plt_syms[] = {
 	{ .off = 0x20, .size = 0x10, .vma = 0x20, .name = "exit@plt", .flags = SYM_PLT },
 };
 static struct sym_table stripped_table = {
-	.state = SYM_OK,
+	.state = SYM_NO_SYMBOLS,
 	.source = SYM_FROM_NOTHING,
-	.reason = "",
+	.reason = "/bin/stripped: stripped",
 	.path = "/bin/stripped",
 	.debug_path = "",
 	.build_id = { 2, { 0xab, 0xcd } },
