@@ -168,11 +168,12 @@ static void other_name(const char *path, const struct coll_identity *id, unsigne
 	struct spec_build_id bytes = id->build_id;
 
 	if (!bytes.len) {
-		uint64_t known[] = { id->inode, id->mtime, id->size };
+		const uint64_t known[] = { id->inode, id->mtime, id->size };
 		uint64_t hash = 0xcbf29ce484222325ULL;
 
-		for (size_t i = 0; i < sizeof(known); i++)
-			hash = (hash ^ ((uint8_t *)known)[i]) * 0x100000001b3ULL;
+		for (size_t i = 0; i < 3; i++)
+			hash = (hash ^ known[i]) * 0x100000001b3ULL;
+		hash ^= hash >> 32;
 		bytes.len = sizeof(hash);
 		memcpy(bytes.bytes, &hash, sizeof(hash));
 	}

@@ -96,7 +96,7 @@ static int set_period(struct coll_event *e, const struct coll_options *o,
 		e->period = ev->default_count;
 	if (!e->period)
 		e->rate_hz = hz;
-	if (ev->is_time)
+	if (ev->is_time && e->period)
 		rc = check_rate(1000000000ULL / e->period, ev->name, err);
 	else if (!e->spec.count && (!e->period || ev->is_cycles))
 		rc = check_rate(hz, ev->name, err);

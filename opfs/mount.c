@@ -113,14 +113,28 @@ static int mount_session(struct mount *m, struct err *err)
 	return 0;
 }
 
+/* The line about the mount in /status. */
+static char *describe(const struct mount_options *o)
+{
+	struct strbuf text = { 0 };
+
+	strbuf_printf(&text, "%s, for %s, %zu MiB of cache, %u workers, user %u",
+		      o->mountpoint, o->allow_other ? "all users (allow_other)" : "its user only",
+		      o->cache_bytes >> 20, o->workers, (unsigned)geteuid());
+	return strbuf_take(&text);
+}
+
 static int set_up(struct mount *m, struct err *err)
 {
 	size_t texts = m->o->cache_bytes / TEXT_SHARE;
+	CLEANUP(free_ptr) char *about = describe(m->o); /* for status: it may be missing */
 	struct tree_options t = {
 		.session_dir = m->session_dir,
 		.shared = m->o->allow_other,
 		.owner = geteuid(),
 		.cache_bytes = m->o->cache_bytes - texts,
+		.mountpoint = m->o->mountpoint,
+		.about = about,
 	};
 	struct fuse_fs_options f = { .shared = t.shared,
 				     .workers = m->o->workers,

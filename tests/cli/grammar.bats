@@ -1,0 +1,109 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What paths mean: a table of awkward ones (grammar/paths.txt), and what is listed.
+
+setup_file() {
+	export T="$BATS_FILE_TMPDIR/t" D="$BATS_FILE_TMPDIR/data"
+	export G="$OPFS_TOP/tests/cli/grammar"
+	mkdir -p "$T/real"
+	ln -s real "$T/link"
+	python3 "$G/session.py" "$T" | python3 "$OPFS_TOP/tests/lib/mksession.py" "$D"
+}
+
+opfs() {
+	local sub=$1
+
+	shift
+	"$OPFS_BIN/opfs" "$sub" --session-dir "$D" "$@"
+}
+
+samples() {
+	opfs why "$1" | sed -n 's/^  samples *\([0-9]*\) of.*/\1/p'
+}
+
+@test "every path of the table means what the table says" {
+	run python3 "$G/check.py" "$OPFS_BIN/opfs" "$D" "$T"
+	echo "$output"
+	[ "$status" = 0 ]
+}
+
+@test "whatever is listed exists, holds samples, and nothing is listed twice" {
+	run python3 "$G/walk.py" "$OPFS_BIN/opfs" "$D"
+	echo "$output"
+	[ "$status" = 0 ]
+}
+
+@test "sessions whose names are taken are listed escaped and reached so" {
+	run opfs ls
+	[[ $output == *%65vents* ]]
+	[[ $output == *%52EADME* ]]
+	[ "$(opfs ls | grep -c '^README$')" = 1 ]
+	[ "$(samples %65vents)" = 8 ]
+	[ "$(samples session:events)" = 8 ]
+	[ "$(samples %52EADME)" = 16 ]
+	run opfs cat README
+	[[ $output == *"opfs why"* ]]
+	run opfs ls events
+	[ "$status" = 1 ]
+	[[ $output == *%65vents* ]]
+}
+
+@test "a session called a,b is itself, not a and b" {
+	[ "$(samples a,b)" = 1 ]
+	[ "$(samples a%2Cb)" = 1 ]
+	[ "$(samples session:a,b)" = 1 ]
+	[ "$(samples session:b,a)" = 6 ]
+	[ "$(samples 'session:a\,b,b')" = 5 ]
+}
+
+@test "sessions called all, image and report are sessions" {
+	[ "$(samples all)" = 32 ]
+	[ "$(samples session:all)" = 32 ]
+	[ "$(samples image)" = 64 ]
+	[ "$(samples report)" = 128 ]
+	[ "$(samples report/image:s)" = 128 ]
+}
+
+@test "globs sum sessions, exclusions take some away" {
+	[ "$(samples 'session:re*')" = 128 ]
+	[ "$(samples 'session:a*')" = 35 ]
+	[ "$(samples 'session:a*/session-exclude:all')" = 3 ]
+	[ "$(samples 'session:r[1]')" = 512 ]
+	[ "$(samples 'session:r[eu]*')" = 384 ]
+}
+
+@test "a session with a name of 255 bytes is listed short and reached both ways" {
+	listed=$(opfs ls | grep '^sss')
+	[ "${#listed}" -le 200 ]
+	[ "$(samples "$listed")" = 1024 ]
+	[ "$(samples "$(printf 's%.0s' {1..255})")" = 1024 ]
+}
+
+@test "images called {dep} and {kern} are reached by name" {
+	[ "$(samples 'braces/image:{dep}')" = 1 ]
+	[ "$(samples 'braces/image:/opt/{dep}')" = 1 ]
+	[ "$(samples 'braces/image:/opt/{root}/x')" = 2 ]
+	[ "$(samples 'braces/image:{kern}')" = 4 ]
+	[ "$(samples 'braces/lib-image:ext4')" = 8 ]
+	[ "$(samples 'braces/image:%257Bdep}')" = 16 ]
+}
+
+@test "current exists before anything was recorded, and is empty" {
+	mkdir "$BATS_TEST_TMPDIR/none"
+	run "$OPFS_BIN/opfs" ls --session-dir "$BATS_TEST_TMPDIR/none"
+	[ "$status" = 0 ]
+	[ "$output" = $'README\nstatus\ncurrent' ]
+	run "$OPFS_BIN/opfs" cat --session-dir "$BATS_TEST_TMPDIR/none" current/report
+	[ "$status" = 0 ]
+	[[ $output == *"no samples"* ]]
+	run "$OPFS_BIN/opfs" cat --session-dir "$BATS_TEST_TMPDIR/none" current/image:ls/report
+	[ "$status" = 1 ]
+	[[ $output == *"no samples here yet"* ]]
+}
+
+@test "a path and its texts do not depend on the order of tags" {
+	a=$(opfs cat current/event:LLC_MISSES/image:ls/count:6000/report.tsv)
+	b=$(opfs cat current/count:6000/image:ls/event:LLC_MISSES/report.tsv)
+	[ "$a" = "$b" ]
+	[ -n "$a" ]
+}

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Reads what "perf record -B -N" wrote, for comparison: perf 6.1 itself crashes when it
+looks for the build-ids of newer kernels.
+
+    perfdata.py FILE comm NAME            samples of each process of that name, a line each
+    perfdata.py FILE functions BINARY NAME...  samples of each function of the binary
+"""
+
+import os
+import struct
+import sys
+from collections import Counter
+
+MMAP2, COMM, FORK, SAMPLE = 10, 3, 7, 9
+IDENTIFIER, IP, TID = 1 << 16, 1, 2
+
+
+def records(path):
+    with open(path, "rb") as f:
+        data = f.read()
+    magic, _, attr_size, attrs, _, at, size = struct.unpack_from("<8sQQQQQQ", data)
+    assert magic == b"PERFILE2"
+    sample_type, = struct.unpack_from("<Q", data, attrs + 24)
+    assert sample_type & IP and sample_type & TID
+    end = at + size
+    while at < end:
+        kind, misc, length = struct.unpack_from("<IHH", data, at)
+        yield kind, misc, data[at + 8:at + length], 8 if sample_type & IDENTIFIER else 0
+        at += length
+
+
+def of_comm(path, name):
+    comms, counts = {}, Counter()
+    for kind, _, body, skip in records(path):
+        if kind == COMM:
+            pid, tid = struct.unpack_from("<II", body)
+            if pid == tid:
+                comms[pid] = body[8:body.index(b"\0", 8)].decode()
+        elif kind == FORK:
+            pid, ppid = struct.unpack_from("<II", body)
+            if pid != ppid:
+                comms[pid] = comms.get(ppid)
+        elif kind == SAMPLE:
+            _, pid, _ = struct.unpack_from("<QII", body, skip)
+            if comms.get(pid) == name:
+                counts[pid] += 1
+    for count in counts.values():
+        print(count)
+
+
+def of_functions(path, binary, names):
+    from ask import ranges
+    where, start, counts = ranges(binary), None, dict.fromkeys(names, 0)
+    for kind, _, body, skip in records(path):
+        if kind == MMAP2:
+            _, _, addr, _, off = struct.unpack_from("<IIQQQ", body)
+            if body[64:body.index(b"\0", 64)].decode() == os.path.realpath(binary):
+                start = addr - off
+        elif kind == SAMPLE and start is not None:
+            key = struct.unpack_from("<Q", body, skip)[0] - start
+            for n in names:
+                counts[n] += where[n][0] <= key < where[n][1]
+    print(*(counts[n] for n in names))
+
+
+if sys.argv[2] == "comm":
+    of_comm(sys.argv[1], sys.argv[3])
+else:
+    of_functions(sys.argv[1], sys.argv[3], sys.argv[4:])

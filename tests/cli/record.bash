@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What the tests of "opcollect record" share.  Sourced by bats files.
+
+progs="$OPFS_TOP/tests/cli/progs"
+export PYTHONDONTWRITEBYTECODE=1
+
+# Builds the programs that are profiled, once a file.
+build_programs() {
+	local cc=${CC:-gcc} p
+
+	for p in weights storm threads dl chain; do
+		"$cc" -O1 -g -fno-omit-frame-pointer -pthread -o "$BATS_FILE_TMPDIR/$p" \
+			"$progs/$p.c"
+	done
+	"$cc" -O1 -g -shared -fPIC -DTURNS=200000 -o "$BATS_FILE_TMPDIR/liba.so" "$progs/dllib.c"
+	"$cc" -O1 -g -shared -fPIC -DTURNS=100000 -o "$BATS_FILE_TMPDIR/libb.so" "$progs/dllib.c"
+	chmod 755 "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR" 2>/dev/null || true
+}
+
+record() {
+	"$OPFS_BIN/opcollect" record "$@"
+}
+
+ask() {
+	python3 "$progs/ask.py" "$@"
+}
+
+# Where this user may not record at all, there is nothing to test.
+can_record() {
+	record --session-dir "$BATS_TEST_TMPDIR/can" -- true >/dev/null 2>&1 ||
+		skip "this user may not record here"
+}
+
+# Whole CPUs: the tree of processes is followed exactly.
+can_record_cpus() {
+	can_record
+	[ ! -e "$BATS_TEST_TMPDIR/can/samples/current/stats/notes" ] ||
+		! grep -q "whole CPUs" "$BATS_TEST_TMPDIR/can/samples/current/stats/notes" ||
+		skip "this user may not sample whole CPUs"
+}
+
+# $1 is within $2 +- $3 percent of it.
+near() {
+	awk -v a="$1" -v b="$2" -v p="$3" 'BEGIN {
+		d = a > b ? a - b : b - a
+		if (d > b * p / 100) { print a " is not near " b; exit 1 }
+	}'
+}

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What the tests of the mount share.  A test has a directory $W that every user may
+# enter, a session directory $D and a mount point $M in it.
+
+MKSESSION=$OPFS_TOP/tests/lib/mksession.py
+OPFS=$OPFS_BIN/opfs
+
+# Why nothing can be mounted here; nothing if it can.
+mount_obstacle() {
+	if [ ! -r /dev/fuse ] || [ ! -w /dev/fuse ]; then
+		echo "/dev/fuse cannot be opened"
+	elif [ "$(id -u)" != 0 ] && ! command -v fusermount3 >/dev/null; then
+		echo "neither root nor fusermount3"
+	fi
+}
+
+need_mount() {
+	local why
+
+	why=$(mount_obstacle)
+	[ -z "$why" ] || skip "$why"
+}
+
+need_root() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+}
+
+make_dirs() {
+	W=$(mktemp -d /tmp/opfs-mount.XXXXXX)
+	chmod 755 "$W"
+	D=$W/data
+	M=$W/mnt
+	mkdir "$M"
+	export W D M
+}
+
+# Takes away whatever a test left, however it ended.
+remove_dirs() {
+	local point
+
+	[ -n "${W-}" ] || return 0
+	while point=$(grep -o " $W/[^ ]* " /proc/self/mounts) && [ -n "$point" ]; do
+		umount -l ${point%% *} $point 2>/dev/null || fusermount3 -uz $point || break
+	done
+	chmod -R u+rwx "$W"
+	rm -rf "$W"
+}
+
+# The mount's process; nothing once it has ended.
+mount_pids() {
+	local p
+
+	for p in /proc/[0-9]*; do
+		tr '\0' ' ' 2>/dev/null <"$p/cmdline" | grep -qF -- "$1" && echo "${p#/proc/}"
+	done
+	return 0
+}
+
+# Waits until a command succeeds, for at most ten seconds.
+eventually() {
+	local i
+
+	for ((i = 0; i < 200; i++)); do
+		"$@" && return 0
+		sleep 0.05
+	done
+	echo "never: $*"
+	return 1
+}
+
+unmount() {
+	if [ "$(id -u)" = 0 ]; then
+		umount "$1"
+	else
+		fusermount3 -u "$1"
+	fi
+}
+
+as_nobody() {
+	setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@"
+}
+
+# A session directory that others may read.
+mksession() {
+	python3 "$MKSESSION" "$D" "$@"
+	chmod -R a+rX "$D"
+}

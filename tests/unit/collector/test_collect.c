@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "collector/collect.h"
+#include "libspec/sample_read.h"
+
+#define DASH "{root}/bin/prog/{dep}/"
+#define LEAF "/TIMER.1000.0.all.all.all"
+
+static char dir[] = "/tmp/opfs-collect.XXXXXX";
+static const struct coll_sink_event event = { .name = "TIMER", .count = 1000, .cpu_type = 4 };
+static struct coll_kernel_options no_kernel = { .no_vmlinux = true };
+static struct coll_collect c;
+static int fd;
+
+static void setup(void)
+{
+	struct coll_rec exec = { .kind = COLL_REC_COMM, .tgid = 10, .tid = 10 };
+	struct coll_rec map = { .kind = COLL_REC_MMAP, .tgid = 10, .tid = 10 };
+	struct err err = { 0 };
+
+	cr_assert(mkdtemp(dir));
+	fd = open(dir, O_RDONLY | O_DIRECTORY);
+	cr_assert_eq(coll_collect_init(&c, fd, &event, &no_kernel, NULL, 0, &err), 0, "%s",
+		     err.msg);
+	c.separate = COLL_SEPARATE_LIB;
+	c.tree = true;
+	coll_tasks_need(&c.tasks, 10)->await_exec = true;
+	exec.comm.name = "prog";
+	exec.comm.exec = true;
+	coll_collect_take(&c, &exec);
+	map.mmap = (struct coll_mmap){ .start = 0x400000, .len = 0x1000, .pgoff = 0x1000,
+				       .filename = "/bin/prog", .inode = 1 };
+	coll_collect_take(&c, &map);
+	map.mmap = (struct coll_mmap){ .start = 0x500000, .len = 0x1000, .pgoff = 0,
+				       .filename = "/lib/lib.so", .inode = 2 };
+	coll_collect_take(&c, &map);
+}
+
+static void teardown(void)
+{
+	coll_collect_fini(&c);
+	close(fd);
+	file_remove_tree(AT_FDCWD, dir, NULL);
+}
+
+TestSuite(collect, .init = setup, .fini = teardown);
+
+static void sample_in(uint32_t tgid, enum coll_domain domain, uint64_t ip,
+		      const uint64_t *ips, size_t nr_ips)
+{
+	struct coll_rec rec = { .kind = COLL_REC_SAMPLE, .tgid = tgid, .tid = tgid };
+
+	rec.sample = (struct coll_sample){ .ip = ip, .domain = domain, .ips = ips,
+					   .nr_ips = nr_ips };
+	cr_assert_eq(coll_collect_take(&c, &rec), 0);
+}
+
+/* How often @key was counted in the file; -1: no such file. */
+static long counted(const char *path, uint64_t key)
+{
+	CLEANUP(spec_sample_fini) struct spec_sample_reader r = { .fd = -1 };
+	struct spec_sample_node nodes[64];
+	ssize_t n;
+	long sum = 0;
+
+	if (spec_sample_open(fd, path, &r, NULL))
+		return -1;
+	n = spec_sample_read(&r, 0, nodes, 64, NULL);
+	for (ssize_t i = 0; i < n; i++)
+		sum += nodes[i].key == key ? (long)nodes[i].value : 0;
+	return sum;
+}
+
+static uint64_t stat_of(enum spec_stat s)
+{
+	return c.stats.value[s];
+}
+
+static void expect_balance(void)
+{
+	cr_expect_eq(stat_of(SPEC_STAT_TAKEN), stat_of(SPEC_STAT_STORED) +
+						       spec_stats_lost(&c.stats) +
+						       spec_stats_ignored(&c.stats));
+}
+
+Test(collect, counts_samples_by_file_offset)
+{
+	sample_in(10, COLL_USER, 0x400010, NULL, 0);
+	sample_in(10, COLL_USER, 0x400010, NULL, 0);
+	sample_in(10, COLL_USER, 0x500020, NULL, 0);
+	cr_expect_eq(counted(DASH "{root}/bin/prog" LEAF, 0x1010), 2);
+	cr_expect_eq(counted(DASH "{root}/lib/lib.so" LEAF, 0x20), 1);
+	expect_balance();
+}
+
+Test(collect, passes_over_processes_outside_the_tree)
+{
+	sample_in(99, COLL_USER, 0x400010, NULL, 0);
+	cr_expect_eq(stat_of(SPEC_STAT_TAKEN), 0);
+}
+
+Test(collect, keeps_nothing_of_processes_outside_the_tree)
+{
+	struct coll_rec fork = { .kind = COLL_REC_FORK, .tgid = 51, .tid = 51,
+				 .parent = { 50, 50 } };
+	struct coll_rec comm = { .kind = COLL_REC_COMM, .tgid = 51, .tid = 51 };
+	struct coll_rec map = { .kind = COLL_REC_MMAP, .tgid = 51, .tid = 51 };
+
+	comm.comm.name = "x";
+	map.mmap = (struct coll_mmap){ .start = 1, .len = 1, .filename = "/x" };
+	coll_collect_take(&c, &fork);
+	coll_collect_take(&c, &comm);
+	coll_collect_take(&c, &map);
+	cr_expect_eq(c.tasks.by_tgid.used, 1);
+	/* unless it takes the number of one that was in it */
+	fork.tgid = fork.tid = 10;
+	coll_collect_take(&c, &fork);
+	sample_in(10, COLL_USER, 0x400010, NULL, 0);
+	cr_expect_eq(stat_of(SPEC_STAT_TAKEN), 0);
+}
+
+Test(collect, counts_what_it_cannot_store_under_its_reason)
+{
+	struct coll_rec lost = { .kind = COLL_REC_LOST, .lost = 7 };
+
+	sample_in(10, COLL_USER, 0x999999, NULL, 0);
+	sample_in(10, COLL_OTHER, 0x400010, NULL, 0);
+	coll_collect_take(&c, &lost);
+	cr_expect_eq(stat_of(SPEC_STAT_LOST_NO_MAPPING), 1);
+	cr_expect_eq(stat_of(SPEC_STAT_LOST_INVALID_DOMAIN), 1);
+	cr_expect_eq(stat_of(SPEC_STAT_LOST_RECORDS), 7);
+	cr_expect_eq(stat_of(SPEC_STAT_TAKEN), 9);
+	expect_balance();
+}
+
+Test(collect, knows_who_was_sampled_after_its_number_was_gone)
+{
+	struct coll_rec exit = { .kind = COLL_REC_EXIT, .tgid = 10, .tid = 10,
+				 .time_ns = 5 };
+
+	coll_collect_take(&c, &exit);
+	sample_in(UINT32_MAX, COLL_KERNEL, 0xffffffff81000000, NULL, 0);
+	cr_expect_eq(stat_of(SPEC_STAT_STORED), 1);
+	sample_in(99, COLL_USER, 1, NULL, 0); /* somebody else runs there now */
+	sample_in(UINT32_MAX, COLL_KERNEL, 0xffffffff81000000, NULL, 0);
+	cr_expect_eq(stat_of(SPEC_STAT_STORED), 1);
+}
+
+Test(collect, counts_an_arc_less_than_frames_from_caller_to_callee)
+{
+	const uint64_t ips[] = { (uint64_t)PERF_CONTEXT_KERNEL, 0xffffffff81000010,
+				 (uint64_t)PERF_CONTEXT_USER, 0x500020, 0xdead0000,
+				 0x400030 };
+
+	c.callgraph = true;
+	sample_in(10, COLL_KERNEL, 0xffffffff81000010, ips, 6);
+	cr_expect_eq(counted("{kern}/no-vmlinux/{dep}/{kern}/no-vmlinux" LEAF,
+			     0xffffffff81000010),
+		     1);
+	cr_expect_eq(counted(DASH "{root}/lib/lib.so/{cg}/{kern}/no-vmlinux" LEAF,
+			     0x20ULL << 32 | 0x81000010),
+		     1);
+	cr_expect_eq(counted(DASH "{root}/bin/prog/{cg}/{root}/lib/lib.so" LEAF,
+			     0x1030ULL << 32 | 0x20),
+		     1);
+	cr_expect_eq(stat_of(SPEC_STAT_ARCS), 2);
+	cr_expect_eq(stat_of(SPEC_STAT_LOST_BT_NO_MAPPING), 1);
+	expect_balance();
+}
+
+Test(collect, leaves_out_what_image_does_not_name)
+{
+	char *wanted[] = { (char *)(uintptr_t)"/lib/lib.so" };
+	struct coll_rec map = { .kind = COLL_REC_MMAP, .tgid = 10, .tid = 10 };
+
+	c.images.wanted = wanted;
+	c.images.nr_wanted = 1;
+	c.filter = true;
+	/* images are compared when they are first seen */
+	map.mmap = (struct coll_mmap){ .start = 0x600000, .len = 0x1000,
+				       .filename = "/lib/lib.so", .inode = 3 };
+	coll_collect_take(&c, &map);
+	sample_in(10, COLL_USER, 0x400010, NULL, 0);
+	sample_in(10, COLL_USER, 0x600010, NULL, 0);
+	cr_expect_eq(stat_of(SPEC_STAT_IGNORED_IMAGE), 1);
+	cr_expect_eq(stat_of(SPEC_STAT_STORED), 1);
+	expect_balance();
+}
+
+Test(collect, keeps_two_binaries_of_one_path_apart)
+{
+	struct coll_rec map = { .kind = COLL_REC_MMAP, .tgid = 10, .tid = 10 };
+
+	map.mmap = (struct coll_mmap){ .start = 0x700000, .len = 0x1000,
+				       .filename = "/lib/two.so", .build_id_len = 20,
+				       .build_id = { 1, 2, 3, 4 } };
+	coll_collect_take(&c, &map);
+	sample_in(10, COLL_USER, 0x700010, NULL, 0);
+	map.mmap.build_id[0] = 0xfe;
+	coll_collect_take(&c, &map);
+	sample_in(10, COLL_USER, 0x700010, NULL, 0);
+	cr_expect_eq(counted(DASH "{root}/lib/two.so" LEAF, 0x10), 1);
+	cr_expect_eq(counted(DASH "{root}/lib/two.so#fe020304" LEAF, 0x10), 1);
+}
+
+Test(collect, files_anonymous_memory_by_process_and_region)
+{
+	struct coll_rec map = { .kind = COLL_REC_MMAP, .tgid = 10, .tid = 10 };
+
+	map.mmap = (struct coll_mmap){ .start = 0x800000, .len = 0x1000,
+				       .filename = "//anon" };
+	coll_collect_take(&c, &map);
+	sample_in(10, COLL_USER, 0x800010, NULL, 0);
+	cr_expect_eq(counted(DASH "{anon:anon}/10.0x800000.0x800fff" LEAF, 0x10), 1);
+}
+
+Test(collect, opens_more_files_than_there_are_descriptors_for)
+{
+	char path[256];
+
+	c.sink.max_open = 2;
+	c.separate |= COLL_SEPARATE_THREAD;
+	for (int round = 0; round < 3; round++)
+		for (uint32_t tgid = 20; tgid < 40; tgid++) {
+			struct coll_rec fork = { .kind = COLL_REC_FORK, .tgid = tgid,
+						 .tid = tgid, .parent = { 10, 10 } };
+
+			if (!round)
+				coll_collect_take(&c, &fork);
+			sample_in(tgid, COLL_USER, 0x400010, NULL, 0);
+			cr_assert_leq(c.sink.open, 2);
+		}
+	for (int tgid = 20; tgid < 40; tgid++) {
+		snprintf(path, sizeof(path), DASH "{root}/bin/prog/TIMER.1000.0.%d.%d.all",
+			 tgid, tgid);
+		cr_expect_eq(counted(path, 0x1010), 3);
+	}
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "collector/procfs.h"
+#include "collector/tasks.h"
+
+Test(procfs, reads_executable_mappings_only)
+{
+	char line[] = "7f0000001000-7f0000003000 r-xp 00001000 fe:02 4711       /usr/lib/x y.so";
+	char data[] = "7f0000001000-7f0000003000 rw-p 00001000 fe:02 4711 /usr/lib/x.so";
+	struct coll_mmap m;
+
+	cr_assert(coll_proc_maps_line(line, &m));
+	cr_expect_eq(m.start, 0x7f0000001000);
+	cr_expect_eq(m.len, 0x2000);
+	cr_expect_eq(m.pgoff, 0x1000);
+	cr_expect_eq(m.dev_major, 0xfe);
+	cr_expect_eq(m.dev_minor, 2);
+	cr_expect_eq(m.inode, 4711);
+	cr_expect_str_eq(m.filename, "/usr/lib/x y.so");
+	cr_expect_not(coll_proc_maps_line(data, &m));
+}
+
+Test(procfs, names_memory_without_a_file_as_perf_does)
+{
+	char anon[] = "1000-2000 r-xp 00000000 00:00 0 ";
+	char vdso[] = "1000-2000 r-xp 00000000 00:00 0          [vdso]";
+	struct coll_mmap m;
+
+	cr_assert(coll_proc_maps_line(anon, &m));
+	cr_expect_str_eq(m.filename, "//anon");
+	cr_assert(coll_proc_maps_line(vdso, &m));
+	cr_expect_str_eq(m.filename, "[vdso]");
+}
+
+Test(procfs, decodes_newlines_in_names)
+{
+	char line[] = "1000-2000 r-xp 00000000 00:00 5 /tmp/a\\012b\\x";
+	struct coll_mmap m;
+
+	cr_assert(coll_proc_maps_line(line, &m));
+	cr_expect_str_eq(m.filename, "/tmp/a\nb\\x");
+}
+
+Test(procfs, refuses_lines_that_make_no_sense)
+{
+	static const char *const lines[] = { "", "x", "1000", "1000-", "1000-2000",
+					     "1000-2000 r-xp", "2000-1000 r-xp 0 0:0 0 /x",
+					     "1000-1000 r-xp 0 0:0 0 /x", "1000-2000 r 0 0:0 0 /x" };
+	struct coll_mmap m;
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		CLEANUP(free_ptr) char *copy = strdup(lines[i]);
+
+		cr_expect_not(coll_proc_maps_line(copy, &m), "%s", lines[i]);
+	}
+}
+
+Test(procfs, knows_this_very_process)
+{
+	struct coll_images images;
+	struct coll_tasks tasks;
+	struct coll_task *self;
+	CLEANUP(free_ptr) char *exe = realpath("/proc/self/exe", NULL);
+	CLEANUP(free_ptr) char *cmdline = coll_proc_cmdline((uint32_t)getpid());
+
+	cr_assert_eq(coll_images_init(&images, -1, NULL), 0);
+	coll_tasks_init(&tasks, &images, -1);
+	prctl(PR_SET_NAME, "odd) name (");
+	cr_assert_eq(coll_proc_read(&tasks, (uint32_t)getpid(), NULL), 0);
+	self = coll_tasks_find(&tasks, (uint32_t)getpid());
+	cr_assert(self && self->exe);
+	cr_expect_str_eq(self->exe->path, exe);
+	cr_expect_str_eq(self->comm, "odd) name (");
+	cr_expect_eq(self->parent, (uint32_t)getppid());
+	cr_expect_geq(self->threads, 1);
+	cr_expect(cmdline && cmdline[0]);
+	/* the code of this function lies in the program */
+	cr_expect_eq(coll_space_find(self->space, (uintptr_t)coll_proc_read)->file,
+		     self->exe);
+	cr_expect_eq(coll_proc_tgid((uint32_t)getpid()), (uint32_t)getpid());
+	coll_tasks_fini(&tasks);
+	coll_images_fini(&images);
+}
+
+Test(procfs, says_that_a_process_is_not_there)
+{
+	struct coll_images images;
+	struct coll_tasks tasks;
+
+	cr_assert_eq(coll_images_init(&images, -1, NULL), 0);
+	coll_tasks_init(&tasks, &images, -1);
+	cr_expect_eq(coll_proc_read(&tasks, 0x7fffffff, NULL), -ESRCH);
+	cr_expect_null(coll_proc_cmdline(0x7fffffff));
+	cr_expect_null(coll_proc_cgroup(0x7fffffff));
+	cr_expect_eq(coll_proc_tgid(0x7fffffff), 0);
+	coll_tasks_fini(&tasks);
+	coll_images_fini(&images);
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <criterion/criterion.h>
+
+#include "collector/tasks.h"
+
+static struct coll_images images;
+static struct coll_tasks tasks;
+
+static void setup(void)
+{
+	cr_assert_eq(coll_images_init(&images, -1, NULL), 0);
+	coll_tasks_init(&tasks, &images, -1);
+}
+
+static void teardown(void)
+{
+	coll_tasks_fini(&tasks);
+	coll_images_fini(&images);
+}
+
+TestSuite(tasks, .init = setup, .fini = teardown);
+
+static void map_file(uint32_t tgid, uint64_t start, const char *name)
+{
+	struct coll_mmap m = { .start = start, .len = 0x1000, .filename = name, .inode = 1 };
+
+	cr_assert_eq(coll_tasks_mmap(&tasks, tgid, &m), 0);
+}
+
+static void fork_of(uint32_t parent, uint32_t tgid, uint32_t tid)
+{
+	struct coll_rec rec = { .kind = COLL_REC_FORK, .tgid = tgid, .tid = tid,
+				.parent = { parent, parent }, .time_ns = 10 };
+
+	cr_assert_eq(coll_tasks_fork(&tasks, &rec), 0);
+}
+
+static void exec_of(uint32_t tgid, const char *name, const char *exe)
+{
+	struct coll_rec rec = { .kind = COLL_REC_COMM, .tgid = tgid, .tid = tgid };
+
+	rec.comm.name = name;
+	rec.comm.exec = true;
+	cr_assert_eq(coll_tasks_comm(&tasks, &rec), 0);
+	map_file(tgid, 0x400000, exe);
+}
+
+static void exit_of(uint32_t tgid, uint32_t tid, uint64_t time_ns)
+{
+	struct coll_rec rec = { .kind = COLL_REC_EXIT, .tgid = tgid, .tid = tid,
+				.time_ns = time_ns };
+
+	coll_tasks_exit(&tasks, &rec);
+}
+
+static const char *app(uint32_t tgid)
+{
+	struct coll_task *t = coll_tasks_find(&tasks, tgid);
+
+	return t && t->exe ? t->exe->path : "-";
+}
+
+static const char *mapped(uint32_t tgid, uint64_t addr)
+{
+	struct coll_task *t = coll_tasks_find(&tasks, tgid);
+	struct coll_map *m = t ? coll_space_find(t->space, addr) : NULL;
+
+	return !m ? "-" : m->file ? m->file->path : m->label;
+}
+
+Test(tasks, take_the_first_file_mapped_after_exec_for_the_application)
+{
+	cr_assert(coll_tasks_need(&tasks, 5));
+	exec_of(5, "prog", "/bin/prog");
+	map_file(5, 0x500000, "/lib/ld.so");
+	cr_expect_str_eq(app(5), "/bin/prog");
+	cr_expect_str_eq(mapped(5, 0x500010), "/lib/ld.so");
+}
+
+Test(tasks, give_a_child_its_parents_program_and_mappings_until_it_executes)
+{
+	cr_assert(coll_tasks_need(&tasks, 5));
+	exec_of(5, "sh", "/bin/sh");
+	fork_of(5, 6, 6);
+	cr_expect_str_eq(app(6), "/bin/sh");
+	cr_expect_str_eq(mapped(6, 0x400010), "/bin/sh");
+	cr_expect_str_eq(coll_tasks_find(&tasks, 6)->comm, "sh");
+	exec_of(6, "ls", "/bin/ls");
+	cr_expect_str_eq(app(6), "/bin/ls");
+	cr_expect_str_eq(app(5), "/bin/sh");
+	cr_expect_str_eq(mapped(5, 0x400010), "/bin/sh");
+}
+
+Test(tasks, forget_all_mappings_at_exec)
+{
+	cr_assert(coll_tasks_need(&tasks, 5));
+	exec_of(5, "a", "/bin/a");
+	map_file(5, 0x700000, "/lib/liba.so");
+	exec_of(5, "b", "/bin/b");
+	cr_expect_str_eq(mapped(5, 0x700010), "-");
+}
+
+Test(tasks, follow_the_tree_through_forks_and_not_beyond)
+{
+	struct coll_task *first = coll_tasks_need(&tasks, 5);
+
+	cr_assert(first);
+	first->await_exec = true;
+	fork_of(5, 6, 6); /* before the command runs: not its child */
+	cr_expect_not(coll_tasks_find(&tasks, 6)->in_tree);
+	exec_of(5, "cmd", "/bin/cmd");
+	cr_expect(first->in_tree);
+	fork_of(5, 7, 7);
+	fork_of(7, 8, 8);
+	fork_of(99, 9, 9);
+	cr_expect(coll_tasks_find(&tasks, 8)->in_tree);
+	cr_expect_not(coll_tasks_find(&tasks, 9)->in_tree);
+}
+
+Test(tasks, start_anew_when_a_number_is_used_again)
+{
+	struct coll_task *first = coll_tasks_need(&tasks, 5);
+
+	cr_assert(first);
+	coll_tasks_adopt(first);
+	exec_of(5, "old", "/bin/old");
+	exit_of(5, 5, 100);
+	fork_of(99, 5, 5);
+	cr_expect_not(coll_tasks_find(&tasks, 5)->in_tree);
+	cr_expect_str_eq(app(5), "-");
+	cr_expect_str_eq(mapped(5, 0x400010), "-");
+	coll_tasks_sweep(&tasks, 1000);
+	cr_expect(coll_tasks_find(&tasks, 5));
+}
+
+Test(tasks, remember_a_process_a_while_after_its_last_thread_ended)
+{
+	cr_assert(coll_tasks_need(&tasks, 5));
+	exec_of(5, "p", "/bin/p");
+	fork_of(5, 5, 51);
+	exit_of(5, 5, 100); /* the first thread goes, another stays */
+	coll_tasks_sweep(&tasks, 1000);
+	cr_expect(coll_tasks_find(&tasks, 5));
+	exit_of(5, 51, 2000);
+	coll_tasks_sweep(&tasks, 2000);
+	cr_expect_str_eq(app(5), "/bin/p");
+	coll_tasks_sweep(&tasks, 2001);
+	cr_expect_null(coll_tasks_find(&tasks, 5));
+}
+
+Test(tasks, survive_ten_thousand_lives_under_few_numbers)
+{
+	cr_assert(coll_tasks_need(&tasks, 1));
+	exec_of(1, "p", "/bin/p");
+	for (uint32_t i = 0; i < 10000; i++) {
+		uint32_t tgid = 2 + i % 7;
+
+		fork_of(1 + i % 3, tgid, tgid);
+		if (i % 2)
+			exec_of(tgid, "q", "/bin/q");
+		if (i % 5)
+			exit_of(tgid, tgid, i + 1);
+		if (i % 11 == 0)
+			coll_tasks_sweep(&tasks, i);
+	}
+	cr_expect_leq(tasks.by_tgid.used, 10);
+}
+
+Test(tasks, take_memory_without_a_file_by_its_label)
+{
+	cr_assert(coll_tasks_need(&tasks, 5));
+	exec_of(5, "p", "/bin/p");
+	map_file(5, 0x1000, "//anon");
+	map_file(5, 0x2000, "[vdso]");
+	map_file(5, 0x3000, "[anon:jit]");
+	map_file(5, 0x4000, "/dev/zero (deleted)");
+	map_file(5, 0x5000, "/memfd:code (deleted)");
+	map_file(5, 0x6000, "/opt/lib.so (deleted)");
+	cr_expect_str_eq(mapped(5, 0x1000), "anon");
+	cr_expect_str_eq(mapped(5, 0x2000), "[vdso]");
+	cr_expect_str_eq(mapped(5, 0x3000), "anon");
+	cr_expect_str_eq(mapped(5, 0x4000), "anon");
+	cr_expect_str_eq(mapped(5, 0x5000), "anon");
+	cr_expect_str_eq(mapped(5, 0x6000), "/opt/lib.so");
+}
+
+Test(tasks, accept_a_program_that_lies_in_a_memfd)
+{
+	cr_assert(coll_tasks_need(&tasks, 5));
+	exec_of(5, "p", "/memfd:prog (deleted)");
+	cr_expect_str_eq(app(5), "/memfd:prog");
+}
+
+Test(tasks, ignore_mappings_that_end_nowhere)
+{
+	struct coll_mmap empty = { .start = 5, .filename = "/x" };
+	struct coll_mmap wraps = { .start = UINT64_MAX - 5, .len = 10, .filename = "/x" };
+
+	cr_assert(coll_tasks_need(&tasks, 5));
+	cr_expect_eq(coll_tasks_mmap(&tasks, 5, &empty), 0);
+	cr_expect_eq(coll_tasks_mmap(&tasks, 5, &wraps), 0);
+	cr_expect_eq(coll_tasks_find(&tasks, 5)->space->nr, 0);
+}

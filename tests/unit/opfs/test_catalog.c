@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "opfs/catalog.h"
+#include "tests/unit/opfs/sessions.h"
+
+static struct sessions disk;
+static struct catalog_store *store;
+
+static void setup(void)
+{
+	sessions_init(&disk);
+	cr_assert_eq(catalog_store_new(disk.dir, &store, NULL), 0);
+}
+
+static void teardown(void)
+{
+	catalog_store_free(store);
+	sessions_fini(&disk);
+}
+
+TestSuite(catalog, .init = setup, .fini = teardown);
+
+static struct catalog *get(const char *a, const char *b)
+{
+	char *names[] = { (char *)a, (char *)b };
+	struct catalog *c = NULL;
+	struct err err = { 0 };
+
+	cr_assert_eq(catalog_store_get(store, names, b ? 2 : 1, NULL, &c, &err), 0, "%s",
+		     err.msg);
+	return c;
+}
+
+/* Asks until the generation is another one; for at most 10 s. */
+static struct catalog *get_changed(const char *name, uint64_t generation)
+{
+	struct catalog *c = get(name, NULL);
+
+	for (int i = 0; i < 1000 && c->generation == generation; i++) {
+		catalog_put(c);
+		usleep(10000);
+		c = get(name, NULL);
+	}
+	cr_assert_neq(c->generation, generation);
+	return c;
+}
+
+Test(catalog, of_current_is_empty_before_anything_was_recorded)
+{
+	struct catalog *c = get("current", NULL);
+
+	cr_expect_eq(c->nr_files, 0);
+	cr_expect_eq(c->nr_dirs, 1);
+	cr_expect_not(c->saved);
+	catalog_put(c);
+}
+
+Test(catalog, of_another_session_that_is_absent_is_an_error)
+{
+	char *names[] = { (char *)"nosuch" };
+	struct catalog *c;
+	struct err err;
+
+	cr_expect_eq(catalog_store_get(store, names, 1, NULL, &c, &err), -ENOENT);
+	cr_expect(strstr(err.msg, "nosuch"), "%s", err.msg);
+}
+
+Test(catalog, knows_images_events_and_totals)
+{
+	struct catalog *c;
+
+	sessions_add(&disk, (struct sessions_file){ .samples = 3 });
+	sessions_add(&disk, (struct sessions_file){ .image = "/lib/x", .samples = 4 });
+	sessions_add(&disk, (struct sessions_file){ .event = "EV2", .samples = 5 });
+	c = get("current", NULL);
+	cr_expect_eq(c->nr_files, 3);
+	cr_expect_eq(c->nr_images, 2);
+	cr_expect_eq(c->total, 12);
+	cr_expect(map_get(&c->by_image, "x", 1, &(uint64_t){ 0 }));
+	cr_expect(map_get(&c->by_image, "/bin/demo", 9, &(uint64_t){ 0 }));
+	cr_expect(map_get(&c->by_event, "EV2", 3, &(uint64_t){ 0 }));
+	catalog_put(c);
+}
+
+Test(catalog, of_two_sessions_has_the_files_of_both)
+{
+	struct catalog *c;
+
+	sessions_add(&disk, (struct sessions_file){ .session = "a", .samples = 3 });
+	sessions_add(&disk, (struct sessions_file){ .session = "b", .samples = 4 });
+	c = get("a", "b");
+	cr_expect_eq(c->nr_files, 2);
+	cr_expect_eq(c->nr_images, 1);
+	cr_expect_eq(c->total, 7);
+	cr_expect(c->saved);
+	catalog_put(c);
+}
+
+Test(catalog, names_a_damaged_file_and_keeps_the_others)
+{
+	struct catalog *c;
+
+	sessions_add(&disk, (struct sessions_file){ .samples = 3 });
+	sessions_write(&disk, "samples/current/{root}/x/{dep}/{root}/x/EV.1.0.all.all.all",
+		       "nonsense");
+	sessions_write(&disk, "samples/current/{root}/x/{dep}/{root}/x/not-a-name", "");
+	c = get("current", NULL);
+	cr_expect_eq(c->total, 3);
+	cr_expect_eq(c->nr_bad, 2);
+	cr_expect(strstr(c->bad[0].path, "{root}/x"), "%s", c->bad[0].path);
+	catalog_put(c);
+}
+
+Test(catalog, keeps_its_generation_while_nothing_changes)
+{
+	struct catalog *a, *b;
+
+	sessions_add(&disk, (struct sessions_file){ .samples = 3 });
+	a = get("current", NULL);
+	usleep(1100000); /* longer than a session without stats/live is trusted */
+	b = get("current", NULL);
+	cr_expect_eq(a->generation, b->generation);
+	catalog_put(a);
+	catalog_put(b);
+}
+
+Test(catalog, sees_samples_that_were_added_without_a_sign)
+{
+	struct catalog *a, *b;
+
+	sessions_add(&disk, (struct sessions_file){ .samples = 3 });
+	a = get("current", NULL);
+	sessions_add(&disk, (struct sessions_file){ .samples = 4 });
+	b = get_changed("current", a->generation);
+	cr_expect_eq(a->total, 3);
+	cr_expect_eq(b->total, 7);
+	catalog_put(a);
+	catalog_put(b);
+}
+
+Test(catalog, follows_the_generations_of_a_live_session)
+{
+	struct catalog *a, *b, *c;
+
+	sessions_add(&disk, (struct sessions_file){ .samples = 3 });
+	sessions_live(&disk, 1, false);
+	a = get("current", NULL);
+	cr_expect(a->dirs[0].has_live);
+	sessions_add(&disk, (struct sessions_file){ .samples = 4 });
+	sessions_live(&disk, 2, false);
+	b = get_changed("current", a->generation);
+	cr_expect_eq(b->total, 7);
+	sessions_live(&disk, 2, true);
+	c = get_changed("current", b->generation);
+	cr_expect(c->dirs[0].live.closed);
+	catalog_put(a);
+	catalog_put(b);
+	catalog_put(c);
+}
+
+Test(catalog, sees_that_a_session_was_removed_and_made_again)
+{
+	char *names[] = { (char *)"s" };
+	struct catalog *a, *b = NULL;
+	struct err err;
+	int rc = 0;
+
+	sessions_add(&disk, (struct sessions_file){ .session = "s", .samples = 3 });
+	a = get("s", NULL);
+	sessions_remove(&disk, "samples/s");
+	for (int i = 0; i < 1000 && !rc; i++) {
+		rc = catalog_store_get(store, names, 1, NULL, &b, &err);
+		if (!rc)
+			catalog_put(b);
+		usleep(10000);
+	}
+	cr_expect_eq(rc, -ENOENT);
+	cr_expect(strstr(err.msg, "removed"), "%s", err.msg);
+	sessions_add(&disk, (struct sessions_file){ .session = "s", .samples = 5 });
+	b = get_changed("s", a->generation);
+	cr_expect_eq(a->total, 3);
+	cr_expect_eq(b->total, 5);
+	catalog_put(a);
+	catalog_put(b);
+}
+
+Test(catalog, appears_when_current_does)
+{
+	struct catalog *a = get("current", NULL), *b;
+
+	sessions_add(&disk, (struct sessions_file){ .samples = 3 });
+	b = get_changed("current", a->generation);
+	cr_expect_eq(b->total, 3);
+	catalog_put(a);
+	catalog_put(b);
+}
+
+Test(catalog, is_ready_only_after_it_was_read)
+{
+	char *names[] = { (char *)"s" };
+
+	sessions_add(&disk, (struct sessions_file){ .session = "s", .samples = 3 });
+	cr_expect_not(catalog_store_ready(store, names, 1));
+	catalog_put(get("s", NULL));
+	cr_expect(catalog_store_ready(store, names, 1));
+}
+
+Test(catalog, outlives_its_place_in_the_store)
+{
+	struct catalog *first;
+
+	for (int i = 0; i < 100; i++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), "s%d", i);
+		sessions_add(&disk, (struct sessions_file){ .session = name, .samples = 1 });
+	}
+	first = get("s0", NULL);
+	for (int i = 1; i < 100; i++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), "s%d", i);
+		catalog_put(get(name, NULL));
+	}
+	cr_expect_eq(first->total, 1);
+	catalog_put(first);
+}
+
+Test(catalog, of_one_file_takes_the_name_from_its_path)
+{
+	char path[256];
+	struct catalog *c;
+	struct err err;
+
+	sessions_add(&disk, (struct sessions_file){ .samples = 9 });
+	snprintf(path, sizeof(path),
+		 "%s/samples/current/{root}/bin/demo/{dep}/{root}/bin/demo/EV.1000.0.all.all.all",
+		 disk.dir);
+	cr_assert_eq(catalog_load_file(path, &c, &err), 0, "%s", err.msg);
+	cr_expect_eq(c->total, 9);
+	cr_expect_str_eq(c->images[0].shown, "/bin/demo");
+	catalog_put(c);
+	cr_expect_eq(catalog_load_file("/etc/passwd", &c, &err), -EINVAL);
+}

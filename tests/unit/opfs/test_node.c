@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "opfs/node.h"
+
+static struct node_table t;
+static struct catalog saved = { .refs = 1 << 20, .generation = 1, .saved = true };
+static struct catalog live1 = { .refs = 1 << 20, .generation = 7 };
+static struct catalog live2 = { .refs = 1 << 20, .generation = 8 };
+
+static const struct node_attr dir_attr = { .mode = S_IFDIR | 0555, .ino = 5 };
+static const struct node_attr file_attr = { .mode = S_IFREG | 0444, .ino = 6 };
+
+static void set_up(void)
+{
+	struct place root = { .kind = PLACE_ROOT };
+	struct err err;
+
+	cr_assert(!node_table_init(&t, &root, &dir_attr, 1000, &err));
+}
+
+static void tear_down(void)
+{
+	node_table_fini(&t);
+}
+
+TestSuite(node, .init = set_up, .fini = tear_down);
+
+static struct text *text_of(const char *s)
+{
+	struct text *x = calloc(1, sizeof(*x));
+
+	x->refs = 1;
+	x->fd = -1;
+	x->data = strdup(s);
+	x->len = strlen(s);
+	return x;
+}
+
+static uint64_t enter(uint64_t parent, const char *name, uint64_t viewers,
+		      const struct node_attr *attr, struct catalog *cat, struct text *text,
+		      struct node_attr *got)
+{
+	struct node *p = node_get(&t, parent);
+	struct node_name nn = { name, strlen(name), viewers };
+	struct node_found found = {
+		.place = { .kind = S_ISREG(attr->mode) ? PLACE_FILE : PLACE_PROFILE },
+		.attr = *attr,
+		.text = text,
+		.digest = text ? map_hash(text->data, text->len) : 0,
+	};
+	struct node_attr dummy;
+	uint64_t id = 0;
+
+	cr_assert(p);
+	found.place.cat = cat ? catalog_get(cat) : NULL;
+	cr_assert(!node_enter(&t, p, &nn, &found, &id, got ? got : &dummy));
+	node_put(&t, p);
+	return id;
+}
+
+Test(node, a_directory_keeps_its_node_in_the_next_generation)
+{
+	uint64_t id = enter(1, "current", 0, &dir_attr, &live1, NULL, NULL);
+
+	cr_expect_eq(enter(1, "current", 0, &dir_attr, &live2, NULL, NULL), id);
+	cr_expect_eq(node_count(&t), 2u);
+}
+
+Test(node, a_file_of_the_next_generation_is_another_node)
+{
+	uint64_t dir = enter(1, "current", 0, &dir_attr, &live1, NULL, NULL);
+	uint64_t file = enter(dir, "report", 0, &file_attr, &live1, NULL, NULL);
+
+	cr_expect_eq(enter(dir, "report", 0, &file_attr, &live1, NULL, NULL), file);
+	cr_expect_neq(enter(dir, "report", 0, &file_attr, &live2, NULL, NULL), file);
+}
+
+Test(node, users_who_see_different_things_have_different_nodes)
+{
+	uint64_t one = enter(1, "report", 11, &file_attr, &saved, NULL, NULL);
+
+	cr_expect_neq(enter(1, "report", 12, &file_attr, &saved, NULL, NULL), one);
+	cr_expect_eq(enter(1, "report", 11, &file_attr, &saved, NULL, NULL), one);
+}
+
+Test(node, nodes_die_when_they_are_forgotten_and_not_before)
+{
+	uint64_t dir = enter(1, "s", 0, &dir_attr, &saved, NULL, NULL);
+	uint64_t file = enter(dir, "report", 0, &file_attr, &saved, NULL, NULL);
+	struct node *user;
+
+	enter(dir, "report", 0, &file_attr, &saved, NULL, NULL);
+	node_forget(&t, file, 1);
+	cr_expect_eq(node_count(&t), 3u);
+	user = node_get(&t, file);
+	node_forget(&t, file, 1);
+	cr_expect_eq(node_count(&t), 3u, "somebody still uses it");
+	node_put(&t, user);
+	cr_expect_eq(node_count(&t), 2u);
+	cr_expect_null(node_get(&t, file));
+	node_forget(&t, dir, 1);
+	cr_expect_eq(node_count(&t), 1u);
+}
+
+Test(node, a_parent_outlives_its_children)
+{
+	uint64_t dir = enter(1, "s", 0, &dir_attr, &saved, NULL, NULL);
+	uint64_t file = enter(dir, "report", 0, &file_attr, &saved, NULL, NULL);
+
+	node_forget(&t, dir, 1);
+	cr_expect_eq(node_count(&t), 3u);
+	node_forget(&t, file, 1);
+	cr_expect_eq(node_count(&t), 1u);
+}
+
+Test(node, forgetting_too_much_or_the_root_does_no_harm)
+{
+	uint64_t dir = enter(1, "s", 0, &dir_attr, &saved, NULL, NULL);
+
+	node_forget(&t, dir, 100);
+	node_forget(&t, dir, 1);
+	node_forget(&t, 1, 100);
+	node_forget(&t, 4711, 1);
+	cr_expect_eq(node_count(&t), 1u);
+	node_put(&t, node_get(&t, 1));
+}
+
+Test(node, a_size_once_told_stays)
+{
+	struct node_attr attr;
+	uint64_t id = enter(1, "report", 0, &file_attr, &saved, NULL, &attr);
+	struct node *n = node_get(&t, id);
+	struct text *x = text_of("four"), *y = text_of("five5");
+
+	cr_expect_not(attr.sized);
+	cr_expect_null(node_text(&t, n));
+	cr_expect_eq(node_set_text(&t, n, x, 44), 0);
+	cr_expect_eq(enter(1, "report", 0, &file_attr, &saved, NULL, &attr), id);
+	cr_expect(attr.sized && attr.size == 4);
+	cr_expect_eq(node_set_text(&t, n, x, 44), 0);
+	/* another text: another file, from the next lookup on */
+	cr_expect_eq(node_set_text(&t, n, y, 55), -ESTALE);
+	cr_expect_neq(enter(1, "report", 0, &file_attr, &saved, NULL, &attr), id);
+	cr_expect_not(attr.sized);
+	text_put(x);
+	text_put(y);
+	node_put(&t, n);
+}
+
+Test(node, a_lookup_that_brings_another_text_gives_another_node)
+{
+	struct text *x = text_of("one"), *y = text_of("two");
+	uint64_t id = enter(1, "status", 0, &file_attr, NULL, x, NULL);
+
+	cr_expect_eq(enter(1, "status", 0, &file_attr, NULL, x, NULL), id);
+	cr_expect_neq(enter(1, "status", 0, &file_attr, NULL, y, NULL), id);
+	text_put(x);
+	text_put(y);
+}
+
+Test(node, texts_are_dropped_oldest_first_beyond_the_bound)
+{
+	char long_text[601];
+	struct node *n[3];
+	struct text *x;
+	char name[16];
+
+	memset(long_text, 'x', 600);
+	long_text[600] = '\0';
+	for (int i = 0; i < 3; i++) {
+		snprintf(name, sizeof(name), "r%d", i);
+		n[i] = node_get(&t, enter(1, name, 0, &file_attr, i ? &saved : &live1, NULL,
+					  NULL));
+		x = text_of(long_text);
+		cr_expect_eq(node_set_text(&t, n[i], x, 1), 0);
+		text_put(x);
+		x = node_text(&t, n[i]);
+		cr_expect_not_null(x, "the newest is always there");
+		text_put(x);
+	}
+	cr_expect_null(node_text(&t, n[0]));
+	cr_expect_null(node_text(&t, n[1]));
+	for (int i = 0; i < 3; i++) {
+		unsigned epoch;
+		struct node_place *np = node_where(&t, n[i], &epoch);
+
+		/* what a live session showed cannot be made again */
+		cr_expect_eq(!np, i == 0);
+		cr_expect_eq(node_attr_of(&t, n[i]).size, 600u);
+		node_place_put(np);
+		node_put(&t, n[i]);
+	}
+	cr_expect_leq(t.text_bytes, 1000u);
+}
+
+static int count_name(void *ctx, struct node *n, const struct node_place *np)
+{
+	int *nr = ctx;
+
+	(void)np;
+	cr_expect_eq(strlen(n->name), n->name_len);
+	++*nr;
+	return 0;
+}
+
+Test(node, a_directory_without_its_name_is_found_no_more)
+{
+	uint64_t id = enter(1, "current", 0, &dir_attr, &saved, NULL, NULL);
+	struct node *n = node_get(&t, id);
+
+	node_unname(&t, n);
+	cr_expect_neq(enter(1, "current", 0, &dir_attr, &saved, NULL, NULL), id);
+	cr_expect_eq(node_get(&t, id), n);
+	node_put(&t, n);
+	node_put(&t, n);
+}
+
+Test(node, children_are_those_of_one_directory)
+{
+	uint64_t dir = enter(1, "a", 0, &dir_attr, &saved, NULL, NULL);
+	int nr = 0;
+
+	enter(1, "b", 0, &dir_attr, &saved, NULL, NULL);
+	enter(dir, "c", 0, &dir_attr, &saved, NULL, NULL);
+	cr_expect_eq(node_children(&t, t.root, count_name, &nr), 0);
+	cr_expect_eq(nr, 2);
+}

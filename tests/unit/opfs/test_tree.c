@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/vec.h"
+#include "opfs/tree.h"
+#include "tests/unit/opfs/sessions.h"
+
+static struct sessions disk;
+static struct tree *tree;
+static const struct viewer owner;
+
+static void setup(void)
+{
+	sessions_init(&disk);
+}
+
+static void teardown(void)
+{
+	tree_free(tree);
+	tree = NULL;
+	sessions_fini(&disk);
+}
+
+TestSuite(tree, .init = setup, .fini = teardown);
+
+static void open_tree(bool shared)
+{
+	struct tree_options o = { .session_dir = disk.dir,
+				  .shared = shared,
+				  .owner = geteuid(),
+				  .cache_bytes = 1 << 20,
+				  .about = "a test" };
+	struct err err;
+
+	cr_assert_eq(tree_new(&o, &tree, &err), 0, "%s", err.msg);
+}
+
+static struct place walk(const char *path)
+{
+	struct err err = { 0 };
+	struct place p;
+
+	cr_assert_eq(tree_walk(tree, path, &owner, &p, NULL, &err), 0, "%s: %s", path, err.msg);
+	return p;
+}
+
+static uint64_t samples(const char *path)
+{
+	struct place p = walk(path);
+	uint64_t n = tree_samples(&p);
+
+	place_fini(&p);
+	return n;
+}
+
+static int fails(const char *path, const struct viewer *v, struct err *err)
+{
+	struct place p;
+	int rc = tree_walk(tree, path, v, &p, NULL, err);
+
+	if (!rc)
+		place_fini(&p);
+	return rc;
+}
+
+/* ---- listing */
+
+struct found {
+	char *data[2000];
+	enum place_kind kind[2000];
+	size_t nr;
+};
+
+static int keep(void *ctx, const struct tree_entry *e)
+{
+	struct found *f = ctx;
+
+	cr_assert_lt(f->nr, 2000);
+	f->kind[f->nr] = e->kind;
+	f->data[f->nr++] = strdup(e->name);
+	return 0;
+}
+
+static void found_fini(struct found *f)
+{
+	for (size_t i = 0; i < f->nr; i++)
+		free(f->data[i]);
+	f->nr = 0;
+}
+
+/* What find(1) meets below a place: links are not followed. */
+struct met {
+	size_t directories, files, links, most;
+};
+
+static void meet(const struct place *p, bool values, struct met *m)
+{
+	struct found *f = calloc(1, sizeof(*f));
+	struct err err;
+
+	cr_assert_eq(tree_list(tree, p, &owner, keep, f, &err), 0, "%s", err.msg);
+	m->directories++;
+	if (!values && f->nr > m->most)
+		m->most = f->nr;
+	for (size_t i = 0; i < f->nr; i++) {
+		struct place to;
+
+		if (f->kind[i] == PLACE_FILE)
+			m->files++;
+		if (f->kind[i] == PLACE_LINK)
+			m->links++;
+		if (f->kind[i] == PLACE_FILE || f->kind[i] == PLACE_LINK)
+			continue;
+		cr_assert_eq(tree_step(tree, p, f->data[i], strlen(f->data[i]), &owner, &to,
+				       &err), 0, "%s: %s", f->data[i], err.msg);
+		cr_assert_gt(tree_samples(&to), 0);
+		meet(&to, f->kind[i] == PLACE_VALUES, m);
+		place_fini(&to);
+	}
+	found_fini(f);
+	free(f);
+}
+
+Test(tree, of_1000_images_and_2_events_is_met_in_one_directory_an_image_and_event)
+{
+	struct met m = { 0 };
+	struct place p;
+
+	for (int i = 0; i < 1000; i++) {
+		char app[64];
+
+		snprintf(app, sizeof(app), "/opt/d%d/prog%d", i % 7, i / 2);
+		sessions_add(&disk, (struct sessions_file){ .app = app, .samples = 1 });
+		sessions_add(&disk, (struct sessions_file){ .app = app,
+							    .image = "/lib/libc.so.6",
+							    .event = i % 2 ? "EV2" : "EV",
+							    .tgid = 10 + i % 3,
+							    .samples = 1 });
+	}
+	open_tree(false);
+	p = walk("current");
+	meet(&p, false, &m);
+	place_fini(&p);
+	/* current, event, its 2 values, their image directories, the images in each */
+	cr_expect_eq(m.directories, 1 + 1 + 2 + 2 + 1000 + 500, "%zu", m.directories);
+	cr_expect_eq(m.files, (1 + 2 + 1500) * nr_reports);
+	cr_expect_leq(m.most, 15);
+	cr_expect_gt(m.links, 1500);
+}
+
+Test(tree, passes_over_an_axis_with_one_value)
+{
+	struct found f = { 0 };
+	struct place p;
+
+	sessions_add(&disk, (struct sessions_file){ .samples = 1 });
+	open_tree(false);
+	p = walk("current");
+	cr_assert_eq(tree_list(tree, &p, &owner, keep, &f, NULL), 0);
+	cr_expect_eq(f.nr, nr_reports + 1);
+	cr_expect_str_eq(f.data[nr_reports], "symbol");
+	cr_expect_eq(f.kind[nr_reports], PLACE_LINK);
+	found_fini(&f);
+	place_fini(&p);
+}
+
+Test(tree, lists_a_link_where_a_tag_tells_samples_apart_and_follows_it)
+{
+	struct place at, link;
+
+	sessions_add(&disk, (struct sessions_file){ .cpu = 1, .samples = 1 });
+	sessions_add(&disk, (struct sessions_file){ .cpu = 2, .samples = 2 });
+	open_tree(false);
+	at = walk("current");
+	cr_assert_eq(tree_step(tree, &at, "cpu", 3, &owner, &link, NULL), 0);
+	cr_expect_eq(link.kind, PLACE_LINK);
+	cr_expect_str_eq(link.target, "cpu:");
+	place_fini(&link);
+	place_fini(&at);
+	cr_expect_eq(samples("current/cpu/2"), 2);
+	/* where links are not listed the name is the directory itself */
+	at = walk("current/image:demo");
+	cr_assert_eq(tree_step(tree, &at, "cpu", 3, &owner, &link, NULL), 0);
+	cr_expect_eq(link.kind, PLACE_VALUES);
+	place_fini(&link);
+	place_fini(&at);
+}
+
+Test(tree, an_event_link_leads_to_the_directory_of_the_event)
+{
+	struct place at, link;
+
+	sessions_add(&disk, (struct sessions_file){ .event = "A", .samples = 1 });
+	sessions_add(&disk, (struct sessions_file){ .event = "B", .samples = 2 });
+	open_tree(false);
+	at = walk("current");
+	cr_assert_eq(tree_step(tree, &at, "event:B", 7, &owner, &link, NULL), 0);
+	cr_expect_eq(link.kind, PLACE_LINK);
+	cr_expect_str_eq(link.target, "event/B");
+	place_fini(&link);
+	place_fini(&at);
+	at = walk("current/event:B");
+	cr_expect(at.listed);
+	cr_expect_eq(tree_samples(&at), 2);
+	place_fini(&at);
+}
+
+Test(tree, names_images_by_basename_only_where_that_is_unique)
+{
+	struct found f = { 0 };
+	struct place p;
+
+	sessions_add(&disk, (struct sessions_file){ .app = "/a/x", .samples = 1 });
+	sessions_add(&disk, (struct sessions_file){ .app = "/b/x", .samples = 2 });
+	sessions_add(&disk, (struct sessions_file){ .app = "/b/y", .samples = 4 });
+	open_tree(false);
+	p = walk("current/image");
+	cr_assert_eq(tree_list(tree, &p, &owner, keep, &f, NULL), 0);
+	cr_assert_eq(f.nr, 3);
+	cr_expect_str_eq(f.data[0], "%2Fa%2Fx");
+	cr_expect_str_eq(f.data[1], "%2Fb%2Fx");
+	cr_expect_str_eq(f.data[2], "y");
+	found_fini(&f);
+	place_fini(&p);
+	cr_expect_eq(samples("current/image/%2Fb%2Fx"), 2);
+	cr_expect_eq(samples("current/image/x"), 3);
+}
+
+/* ---- asking before doing */
+
+Test(tree, is_quick_exactly_when_a_step_would_read_nothing)
+{
+	struct place root, at;
+
+	sessions_add(&disk, (struct sessions_file){ .samples = 1 });
+	open_tree(false);
+	tree_root(tree, &root);
+	cr_expect(tree_quick(tree, &root, "README", 6));
+	cr_expect(tree_quick(tree, &root, "nosuch", 6));
+	cr_expect(tree_quick(tree, &root, "", 0));
+	cr_expect_not(tree_quick(tree, &root, "current", 7));
+	at = walk("current");
+	cr_expect(tree_quick(tree, &root, "current", 7));
+	cr_expect(tree_quick(tree, &at, "image:demo", 10));
+	cr_expect(tree_quick(tree, &at, "report", 6));
+	cr_expect(tree_quick(tree, &at, ".hidden", 7));
+	cr_expect_not(tree_quick(tree, &at, "symbol:x", 8));
+	/* a path that nothing is called has its links looked at, once */
+	cr_expect_not(tree_quick(tree, &at, "image:%2Fnosuch%2Fx", 19));
+	cr_expect_eq(fails("current/image:%2Fnosuch%2Fx", &owner, NULL), -ENOENT);
+	cr_expect(tree_quick(tree, &at, "image:%2Fnosuch%2Fx", 19));
+	place_fini(&at);
+}
+
+Test(tree, moves_a_place_to_the_newest_generation)
+{
+	struct place p;
+	struct err err;
+
+	sessions_add(&disk, (struct sessions_file){ .samples = 1 });
+	sessions_live(&disk, 1, false);
+	open_tree(false);
+	p = walk("current/image:/bin/demo");
+	sessions_add(&disk, (struct sessions_file){ .samples = 2 });
+	sessions_live(&disk, 2, false);
+	for (int i = 0; i < 1000 && tree_samples(&p) == 1; i++) {
+		cr_assert_eq(tree_refresh(tree, &p, &owner, &err), 0, "%s", err.msg);
+		usleep(10000);
+	}
+	cr_expect_eq(tree_samples(&p), 3);
+	cr_expect_str_eq(p.value, "%2Fbin%2Fdemo");
+	place_fini(&p);
+}
+
+Test(tree, a_place_that_selects_nothing_any_more_is_gone)
+{
+	int rc = 0;
+	struct place p;
+	struct err err;
+
+	sessions_add(&disk, (struct sessions_file){ .samples = 1 });
+	open_tree(false);
+	p = walk("current/image:demo");
+	sessions_remove(&disk, "samples/current");
+	for (int i = 0; i < 1000 && !rc; i++) {
+		rc = tree_refresh(tree, &p, &owner, &err);
+		usleep(10000);
+	}
+	cr_expect_eq(rc, -ENOENT);
+	place_fini(&p);
+}
+
+/* ---- keys */
+
+static void expect_key(const char *path, const char *other, bool same)
+{
+	CLEANUP(strbuf_fini) struct strbuf a = { 0 }, b = { 0 };
+	struct place p = walk(path), q = walk(other);
+
+	tree_key(&p, &a);
+	tree_key(&q, &b);
+	cr_expect_eq(!strcmp(strbuf_str(&a), strbuf_str(&b)), same, "%s: %s\n%s: %s", path,
+		     strbuf_str(&a), other, strbuf_str(&b));
+	place_fini(&p);
+	place_fini(&q);
+}
+
+Test(tree, gives_equal_places_equal_keys_and_others_others)
+{
+	sessions_add(&disk, (struct sessions_file){ .cpu = 1, .samples = 1 });
+	open_tree(false);
+	expect_key("current/cpu:1/event:EV", "current/event:EV/cpu:1", true);
+	expect_key("current/cpu:1", "current/event:EV", false);
+	expect_key("current/report", "current/summary", false);
+	expect_key("current/cpu:", "current/cpu:1", false);
+	expect_key("current/bin", "current", false);
+}
+
+/* ---- reasons */
+
+static char *status_of(const struct viewer *v)
+{
+	struct place p = walk("status");
+	struct text *text;
+	char *copy;
+
+	cr_assert_eq(tree_text(tree, &p, v, &text, NULL), 0);
+	copy = strndup(text->data, text->len);
+	text_put(text);
+	place_fini(&p);
+	return copy;
+}
+
+Test(tree, keeps_reasons_for_who_asked_but_not_of_probes)
+{
+	static const struct viewer other = { .uid = 12345, .gid = 12345 };
+	CLEANUP(free_ptr) char *mine = NULL;
+	CLEANUP(free_ptr) char *theirs = NULL;
+
+	sessions_add(&disk, (struct sessions_file){ .samples = 1 });
+	open_tree(false);
+	cr_expect_eq(fails("current/image:nosuch", &owner, NULL), -ENOENT);
+	cr_expect_eq(fails("current/cpu:zzz", &owner, NULL), -EINVAL);
+	cr_expect_eq(fails("current/.Trash", &owner, NULL), -ENOENT);
+	cr_expect_eq(fails("current/autorun.inf", &owner, NULL), -ENOENT);
+	mine = status_of(&owner);
+	theirs = status_of(&other);
+	cr_expect(strstr(mine, "nosuch"), "%s", mine);
+	cr_expect(strstr(mine, "zzz"), "%s", mine);
+	cr_expect(strstr(mine, "a test"), "%s", mine);
+	cr_expect_not(strstr(mine, ".Trash"));
+	cr_expect_not(strstr(mine, "autorun"));
+	cr_expect_not(strstr(theirs, "nosuch"));
+}
+
+Test(tree, tells_what_there_is_instead)
+{
+	struct err err;
+
+	sessions_add(&disk, (struct sessions_file){ .app = "/bin/demo", .samples = 1 });
+	sessions_add(&disk, (struct sessions_file){ .app = "/bin/other", .samples = 1 });
+	open_tree(false);
+	fails("current/image:dmeo", &owner, &err);
+	cr_expect(strstr(err.msg, "demo"), "%s", err.msg);
+	fails("current/event:X", &owner, &err);
+	cr_expect(strstr(err.msg, "EV"), "%s", err.msg);
+	fails("current/cpu:0", &owner, &err);
+	cr_expect(strstr(err.msg, "--separate=cpu"), "%s", err.msg);
+	fails("nosuch", &owner, &err);
+	cr_expect(strstr(err.msg, "current"), "%s", err.msg);
+}
+
+/* ---- who may see what */
+
+Test(tree, of_a_shared_mount_shows_a_session_as_its_modes_say)
+{
+	static const gid_t groups[] = { 777 };
+	struct viewer other = { .uid = 12345, .gid = 12345 };
+	struct viewer member = { .uid = 12345, .gid = 1, .groups = groups, .nr_groups = 1 };
+	char path[256];
+	struct err err;
+
+	sessions_add(&disk, (struct sessions_file){ .session = "s", .samples = 1 });
+	sessions_add(&disk, (struct sessions_file){ .samples = 1 });
+	chmod(disk.dir, 0755);
+	snprintf(path, sizeof(path), "%s/samples/s", disk.dir);
+	open_tree(true);
+	cr_expect_eq(fails("s", &other, &err), 0, "%s", err.msg);
+	cr_assert_eq(chmod(path, 0750), 0);
+	cr_expect_eq(fails("s", &other, &err), -EACCES);
+	cr_expect(strstr(err.msg, "s"), "%s", err.msg);
+	cr_expect_eq(fails("session:s", &other, &err), -EACCES);
+	cr_expect_eq(fails("session:s,current", &other, &err), -EACCES);
+	cr_expect_eq(fails("s", &owner, &err), 0);
+	if (!chown(path, (uid_t)-1, 777)) /* only root can */
+		cr_expect_eq(fails("s", &member, &err), 0, "%s", err.msg);
+	/* the directory of all sessions closed to others closes them all */
+	snprintf(path, sizeof(path), "%s/samples", disk.dir);
+	cr_assert_eq(chmod(path, 0700), 0);
+	cr_expect_eq(fails("current", &other, &err), -EACCES);
+	cr_expect_eq(fails("current", &owner, &err), 0);
+}
+
+Test(tree, asks_a_session_that_was_seen_again_for_each_viewer)
+{
+	struct viewer other = { .uid = 12345, .gid = 12345 };
+	struct place root, p;
+	char path[256];
+
+	sessions_add(&disk, (struct sessions_file){ .session = "s", .samples = 1 });
+	chmod(disk.dir, 0755);
+	snprintf(path, sizeof(path), "%s/samples/s", disk.dir);
+	chmod(path, 0700);
+	open_tree(true);
+	cr_expect_eq(fails("s", &owner, NULL), 0);
+	tree_root(tree, &root);
+	cr_expect_eq(tree_step(tree, &root, "s", 1, &other, &p, NULL), -EACCES);
+}

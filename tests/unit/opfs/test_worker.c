@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "opfs/worker.h"
+
+/* Work that goes on until it is released or cancelled, and what became of it. */
+struct gate {
+	atomic_bool open;
+	atomic_int begun, cancelled, served, failed, freed;
+	atomic_int spurious; /* run() stops so often though nobody told it to */
+};
+
+struct task {
+	struct gate *gate;
+};
+
+static void nap(void)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = 200000 }, NULL);
+}
+
+static int task_run(void *arg, const atomic_bool *cancel)
+{
+	struct gate *g = ((struct task *)arg)->gate;
+
+	atomic_fetch_add(&g->begun, 1);
+	if (atomic_load(&g->spurious) > 0) {
+		atomic_fetch_sub(&g->spurious, 1);
+		return -EINTR;
+	}
+	while (!g->open && !atomic_load(cancel))
+		nap();
+	if (!atomic_load(cancel))
+		return 0;
+	atomic_fetch_add(&g->cancelled, 1);
+	return -EINTR;
+}
+
+static void task_reply(void *arg, int rc, struct waiter *w)
+{
+	struct gate *g = ((struct task *)arg)->gate;
+
+	cr_expect_eq(w->state, WAITER_SERVED);
+	atomic_fetch_add(rc ? &g->failed : &g->served, 1);
+}
+
+static void task_free(void *arg)
+{
+	atomic_fetch_add(&((struct task *)arg)->gate->freed, 1);
+	free(arg);
+}
+
+static const struct job_ops ops = { task_run, task_reply, task_free };
+
+static struct worker_pool *pool_of(unsigned nr)
+{
+	struct worker_pool *p = NULL;
+	struct err err;
+
+	cr_assert(!worker_pool_new(nr, &p, &err), "%s", err.msg);
+	return p;
+}
+
+static int ask(struct worker_pool *p, struct gate *g, const char *key, struct waiter *w)
+{
+	struct task *t = calloc(1, sizeof(*t));
+
+	t->gate = g;
+	return worker_ask(p, &ops, t, key, strlen(key), w);
+}
+
+static bool reaches(atomic_int *what, int value)
+{
+	for (int i = 0; i < 50000 && atomic_load(what) != value; i++)
+		nap();
+	return atomic_load(what) == value;
+}
+
+Test(worker, equal_work_is_done_once_for_all_who_wait)
+{
+	struct worker_pool *p = pool_of(2);
+	struct gate g = { 0 };
+	struct waiter w[3] = { 0 };
+
+	for (int i = 0; i < 3; i++)
+		cr_expect_eq(ask(p, &g, "same", &w[i]), 0);
+	cr_expect(reaches(&g.begun, 1));
+	g.open = true;
+	cr_expect(reaches(&g.served, 3));
+	worker_pool_free(p);
+	cr_expect_eq(g.begun, 1);
+	cr_expect_eq(g.freed, 3);
+}
+
+Test(worker, different_work_runs_side_by_side)
+{
+	struct worker_pool *p = pool_of(2);
+	struct gate g = { 0 };
+	struct waiter w[2] = { 0 };
+
+	cr_expect_eq(ask(p, &g, "one", &w[0]), 0);
+	cr_expect_eq(ask(p, &g, "two", &w[1]), 0);
+	cr_expect(reaches(&g.begun, 2));
+	cr_expect_eq(worker_pool_busy(p), 2u);
+	g.open = true;
+	cr_expect(reaches(&g.served, 2));
+	worker_pool_free(p);
+}
+
+Test(worker, work_is_cancelled_only_when_the_last_has_left)
+{
+	struct worker_pool *p = pool_of(1);
+	struct gate g = { 0 };
+	struct waiter w[2] = { 0 };
+
+	ask(p, &g, "same", &w[0]);
+	ask(p, &g, "same", &w[1]);
+	cr_expect(reaches(&g.begun, 1));
+	cr_expect(worker_leave(p, &w[0]));
+	cr_expect_not(worker_leave(p, &w[0]), "nobody leaves twice");
+	nap();
+	cr_expect_eq(g.cancelled, 0);
+	cr_expect(worker_leave(p, &w[1]));
+	cr_expect(reaches(&g.cancelled, 1));
+	worker_pool_free(p);
+	cr_expect_eq(g.served + g.failed, 0);
+	cr_expect_eq(g.freed, 2);
+}
+
+Test(worker, nobody_joins_work_that_was_cancelled)
+{
+	struct worker_pool *p = pool_of(2);
+	struct gate g = { 0 };
+	struct waiter w[2] = { 0 };
+
+	ask(p, &g, "same", &w[0]);
+	cr_expect(reaches(&g.begun, 1));
+	worker_leave(p, &w[0]);
+	g.open = true;
+	ask(p, &g, "same", &w[1]);
+	cr_expect(reaches(&g.served, 1));
+	worker_pool_free(p);
+	cr_expect_eq(g.begun, 2);
+}
+
+Test(worker, work_that_has_not_begun_is_dropped_with_its_last_waiter)
+{
+	struct worker_pool *p = pool_of(1);
+	struct gate g = { 0 };
+	struct waiter w[3] = { 0 };
+
+	ask(p, &g, "first", &w[0]);
+	cr_expect(reaches(&g.begun, 1));
+	ask(p, &g, "second", &w[1]);
+	ask(p, &g, "third", &w[2]);
+	cr_expect(worker_leave(p, &w[2]));
+	cr_expect_eq(g.freed, 1);
+	cr_expect_eq(worker_pool_busy(p), 2u);
+	g.open = true;
+	cr_expect(reaches(&g.served, 2));
+	worker_pool_free(p);
+	cr_expect_eq(g.begun, 2);
+}
+
+Test(worker, who_left_before_he_was_handed_in_is_refused)
+{
+	struct worker_pool *p = pool_of(1);
+	struct gate g = { 0 };
+	struct waiter w = { 0 };
+
+	cr_expect_not(worker_leave(p, &w));
+	cr_expect_eq(ask(p, &g, "late", &w), -EINTR);
+	worker_pool_free(p);
+	cr_expect_eq(g.begun, 0);
+	cr_expect_eq(g.freed, 1);
+}
+
+Test(worker, work_stopped_for_another_s_sake_is_begun_anew)
+{
+	struct worker_pool *p = pool_of(1);
+	struct gate g = { .spurious = 2, .open = true };
+	struct waiter w = { 0 };
+
+	ask(p, &g, "x", &w);
+	cr_expect(reaches(&g.served, 1));
+	worker_pool_free(p);
+	cr_expect_eq(g.begun, 3);
+}
+
+Test(worker, stopping_answers_everybody)
+{
+	struct worker_pool *p = pool_of(1);
+	struct gate g = { 0 };
+	struct waiter w[3] = { 0 };
+
+	ask(p, &g, "runs", &w[0]);
+	cr_expect(reaches(&g.begun, 1));
+	ask(p, &g, "waits", &w[1]);
+	worker_pool_stop(p);
+	cr_expect_eq(g.failed, 2);
+	cr_expect_eq(g.cancelled, 1);
+	cr_expect_eq(ask(p, &g, "late", &w[2]), -ESHUTDOWN);
+	cr_expect_eq(g.freed, 3);
+	worker_pool_free(p);
+}
+
+/* Many ask for few things and leave at random: each is answered or gets away, once. */
+struct crowd {
+	struct worker_pool *p;
+	struct gate *g;
+	unsigned seed;
+	int left;
+};
+
+enum { ROUNDS = 2000, CROWD = 4 };
+
+static void *member(void *arg)
+{
+	struct crowd *c = arg;
+	struct waiter *w = calloc(ROUNDS, sizeof(*w));
+	char key[2] = "a";
+
+	for (int i = 0; i < ROUNDS; i++) {
+		key[0] = (char)('a' + rand_r(&c->seed) % 3);
+		cr_assert_eq(ask(c->p, c->g, key, &w[i]), 0);
+		if (rand_r(&c->seed) % 2)
+			c->left += worker_leave(c->p, &w[i]);
+	}
+	return w;
+}
+
+Test(worker, a_crowd_is_served_once_each)
+{
+	struct worker_pool *p = pool_of(2);
+	struct gate g = { .open = true };
+	struct crowd c[CROWD];
+	pthread_t threads[CROWD];
+	void *waiters[CROWD];
+	int left = 0;
+
+	for (int i = 0; i < CROWD; i++) {
+		c[i] = (struct crowd){ .p = p, .g = &g, .seed = (unsigned)i + 1 };
+		cr_assert(!pthread_create(&threads[i], NULL, member, &c[i]));
+	}
+	for (int i = 0; i < CROWD; i++) {
+		pthread_join(threads[i], &waiters[i]);
+		left += c[i].left;
+	}
+	for (int i = 0; i < 50000 && worker_pool_busy(p); i++)
+		nap();
+	worker_pool_free(p);
+	cr_expect_eq(g.served + g.failed + left, CROWD * ROUNDS, "%d + %d + %d", g.served,
+		     g.failed, left);
+	cr_expect_eq(g.freed, CROWD * ROUNDS);
+	for (int i = 0; i < CROWD; i++)
+		free(waiters[i]);
+}
