@@ -32,12 +32,14 @@ static struct stat attr_of(fuse_ino_t ino)
 
 static void null_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
-	struct fuse_entry_param e = { .attr_timeout = LONG_TIME, .entry_timeout = LONG_TIME };
+	struct fuse_entry_param e = { .attr_timeout = LONG_TIME,
+				      .entry_timeout = LONG_TIME };
 	unsigned long i;
 
 	if (parent == FUSE_ROOT_ID && sscanf(name, "d%lu", &i) == 1 && i < nr)
 		e.ino = FIRST_DIR + i;
-	else if (parent >= FIRST_DIR && parent < FIRST_DIR + nr && !strcmp(name, "report"))
+	else if (parent >= FIRST_DIR && parent < FIRST_DIR + nr &&
+		 !strcmp(name, "report"))
 		e.ino = parent + nr;
 	if (e.ino)
 		e.attr = attr_of(e.ino);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How often a second DIR's entries can be listed, DIR/<each>/FILE stat'ed, and opened, read
- * and closed, from inside DIR.   usage: mount_rates DIR FILE SECONDS
+ * How often a second the entries of DIR can be listed, and DIR/<each>/FILE stat'ed, or
+ * opened, read and closed, from inside DIR.   usage: mount_rates DIR FILE SECONDS
  * Prints "opens/s stats/s entries/s bytes-a-file".
  */
 #include <dirent.h>

@@ -7,9 +7,6 @@
 
 #include "base/cursor.h"
 
-#ifndef PERF_RECORD_MISC_MMAP_BUILD_ID
-#define PERF_RECORD_MISC_MMAP_BUILD_ID (1 << 14)
-#endif
 
 enum {
 	HEADER = sizeof(struct perf_event_header),
@@ -106,15 +103,14 @@ static int decode_mmap(struct coll_decoder *d, struct cursor *c, uint16_t misc,
 	m->kernel = domain_of(misc) == COLL_KERNEL;
 	if (c->bad)
 		return -EBADMSG;
-	if (misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
-		m->build_id_len = id[0] <= COLL_BUILD_ID ? id[0] : COLL_BUILD_ID;
-		memcpy(m->build_id, id + 4, m->build_id_len);
-	} else {
-		memcpy(&m->dev_major, id, 4);
-		memcpy(&m->dev_minor, id + 4, 4);
-		memcpy(&m->inode, id + 8, 8);
-		memcpy(&m->inode_gen, id + 16, 8);
-	}
+	/*
+	 * Never a build-id, whatever @misc says: none is asked for (perf_open.c), and
+	 * kernels leave the flag of another profiler's event on the record of ours.
+	 */
+	memcpy(&m->dev_major, id, 4);
+	memcpy(&m->dev_minor, id + 4, 4);
+	memcpy(&m->inode, id + 8, 8);
+	memcpy(&m->inode_gen, id + 16, 8);
 	return 0;
 }
 

@@ -15,7 +15,7 @@
 #include "base/vec.h"
 #include "collector/elf_id.h"
 
-enum { MAX_NOTES = 1 << 16 };
+enum { MAX_NOTES = 1 << 16, MAX_CODE = 1 << 30 };
 
 static int by_start(const void *a, const void *b)
 {
@@ -42,23 +42,43 @@ static bool slurp_build_id(const char *path, struct spec_build_id *out)
 	       coll_notes_build_id(notes.data, notes.len, out);
 }
 
-/* The first and the last address of the kernel's code, 0 if they are kept secret. */
+/* How long the kernel's code is, as /proc/iomem tells root; 0: unknown. */
+static uint64_t code_size(void)
+{
+	CLEANUP(close_file) FILE *f = fopen("/proc/iomem", "re");
+	uint64_t from, to;
+	char line[256];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (strstr(line, " : Kernel code") &&
+		    sscanf(line, "%" SCNx64 "-%" SCNx64, &from, &to) == 2 &&
+		    to > from && to - from < MAX_CODE)
+			return to - from + 1;
+	return 0;
+}
+
+/*
+ * The first address of the kernel's code, 0 if it is kept secret, and the one behind the
+ * last.  The second stands near the end of a file that is dear to read.
+ */
 static void read_kallsyms(const char *path, uint64_t *stext, uint64_t *etext)
 {
-	CLEANUP(close_file) FILE *f = fopen(path, "re");
-	char line[512], name[256];
-	uint64_t addr;
+	CLEANUP(close_file) FILE *f = fopen(path ? path : "/proc/kallsyms", "re");
+	uint64_t size = path ? 0 : code_size();
+	char line[512];
 
 	*stext = *etext = 0;
 	while (f && (!*stext || !*etext) && fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%" SCNx64 " %*c %255s", &addr, name) != 2)
-			continue;
-		if (!strcmp(name, "_stext"))
-			*stext = addr;
-		else if (!strcmp(name, "_etext"))
-			*etext = addr;
-		if (!addr && !strcmp(name, "_stext"))
-			return; /* all zeros: nothing better will follow */
+		const char *name = strrchr(line, ' ');
+
+		if (name && !strcmp(name, " _stext\n")) {
+			*stext = strtoull(line, NULL, 16);
+			*etext = size && *stext ? *stext + size : 0;
+			if (!*stext)
+				return; /* all zeros: nothing better will follow */
+		} else if (name && !strcmp(name, " _etext\n")) {
+			*etext = strtoull(line, NULL, 16);
+		}
 	}
 }
 
@@ -119,22 +139,41 @@ static int use_kallsyms(struct coll_kernel *k, uint64_t stext, uint64_t etext)
 			 coll_images_kernel_file(k->images, "/proc/kallsyms", &id, 0));
 }
 
+/* The descriptor of a vmlinux, and where its code is linked to. */
+static int open_vmlinux(const char *file, uint64_t *addr, uint64_t *size, struct err *err)
+{
+	CLEANUP(close_fd) int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int rc;
+
+	if (fd < 0)
+		return err_errno(err, -errno, "--vmlinux=%s", file);
+	rc = coll_elf_text(fd, addr, size, err);
+	if (rc)
+		return err_add(err, rc, "--vmlinux=%s", file);
+	return take_fd(&fd);
+}
+
+int coll_kernel_check(const char *vmlinux, struct err *err)
+{
+	uint64_t addr, size;
+	CLEANUP(close_fd) int fd = open_vmlinux(vmlinux, &addr, &size, err);
+
+	return fd < 0 ? fd : 0;
+}
+
 static int use_vmlinux(struct coll_kernel *k, const char *file, uint64_t stext,
 		       struct err *err)
 {
 	struct spec_build_id id = { 0 }, running = { 0 };
 	CLEANUP(free_ptr) char *path = realpath(file, NULL);
-	CLEANUP(close_fd) int fd = -1;
 	uint64_t addr, size;
+	CLEANUP(close_fd) int fd = open_vmlinux(file, &addr, &size, err);
 	struct stat st;
-	int rc;
 
-	fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-	if (fd < 0 || fstat(fd, &st))
+	if (fd < 0)
+		return fd;
+	if (!path || fstat(fd, &st))
 		return err_errno(err, -errno, "--vmlinux=%s", file);
-	rc = coll_elf_text(fd, &addr, &size, err);
-	if (rc)
-		return err_add(err, rc, "--vmlinux=%s", file);
 	if (coll_elf_build_id(fd, &id) && slurp_build_id("/sys/kernel/notes", &running) &&
 	    (id.len != running.len || memcmp(id.bytes, running.bytes, id.len) != 0))
 		snprintf(k->note, sizeof(k->note),
@@ -165,7 +204,7 @@ int coll_kernel_init(struct coll_kernel *k, struct coll_images *images,
 		rc = use_none(k);
 		return rc ? err_errno(err, rc, "kernel") : 0;
 	}
-	read_kallsyms(opt->kallsyms ? opt->kallsyms : "/proc/kallsyms", &stext, &etext);
+	read_kallsyms(opt->kallsyms, &stext, &etext);
 	if (opt->vmlinux) {
 		rc = use_vmlinux(k, opt->vmlinux, stext, err);
 		if (rc)

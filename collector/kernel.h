@@ -39,6 +39,8 @@ struct coll_kernel_options {
  */
 int coll_kernel_init(struct coll_kernel *k, struct coll_images *images,
 		     const struct coll_kernel_options *opt, struct err *err);
+/* Whether a file can be a --vmlinux at all.  0 or -errno. */
+int coll_kernel_check(const char *vmlinux, struct err *err);
 void coll_kernel_fini(struct coll_kernel *k);
 
 /**

@@ -219,6 +219,8 @@ static int prepare(struct run *r, struct err *err)
 {
 	int rc = coll_plan_init(&r->plan, &r->opt, err);
 
+	if (!rc && r->opt.vmlinux)
+		rc = coll_kernel_check(r->opt.vmlinux, err);
 	if (!rc)
 		rc = coll_watch_init(&r->watch, err);
 	if (!rc)

@@ -125,9 +125,8 @@ static int add_file(struct catalog_build *b, const struct spec_name *n, const ch
 	f.name.event = arena_strdup(&b->c->arena, n->event);
 	f.path = arena_strdup(&b->c->arena, path);
 	if (!f.name.event || !f.path ||
-	    (flat ? vec_push(&b->flat, f) : vec_push(&b->cg, f)))
-		return no_memory(b);
-	if (map_set(&b->c->by_event, f.name.event, strlen(f.name.event), 1))
+	    (flat ? vec_push(&b->flat, f) : vec_push(&b->cg, f)) ||
+	    map_set(&b->c->by_event, f.name.event, strlen(f.name.event), 1))
 		return no_memory(b);
 	return 0;
 }
@@ -174,13 +173,10 @@ static int keep_line(void *ctx, const char *line)
 static int take_lines(struct catalog_build *b, char ***out, size_t *nr)
 {
 	*out = arena_calloc(&b->c->arena, b->lines.len + 1, sizeof(**out));
-	if (!*out)
-		return no_memory(b);
-	if (b->lines.len)
-		memcpy(*out, b->lines.data, b->lines.len * sizeof(**out));
-	*nr = b->lines.len;
+	for (*nr = 0; *out && *nr < b->lines.len; ++*nr)
+		(*out)[*nr] = b->lines.data[*nr];
 	b->lines.len = 0;
-	return 0;
+	return *out ? 0 : no_memory(b);
 }
 
 /* What stands beside the sample files.  A damaged table is told, not fatal. */
@@ -210,9 +206,9 @@ static int read_tables(struct catalog_build *b, struct catalog_dir *d)
 	return rc ? rc : take_lines(b, &d->throttled, &d->nr_throttled);
 }
 
-static uint64_t mtime_ns(const struct stat *st)
+static uint64_t ns_of(struct timespec ts)
 {
-	return (uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec;
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
 static int gone(struct catalog_build *b, const char *name, int rc)
@@ -250,8 +246,8 @@ static int read_session(struct catalog_build *b, int samples_fd, const char *nam
 		return rc;
 	if (d->has_live && d->live.drained_ns > b->c->drained_ns)
 		b->c->drained_ns = d->live.drained_ns;
-	else if (!d->has_live && mtime_ns(&st) > b->c->drained_ns)
-		b->c->drained_ns = mtime_ns(&st);
+	else if (!d->has_live && ns_of(st.st_mtim) > b->c->drained_ns)
+		b->c->drained_ns = ns_of(st.st_mtim);
 	return 0;
 }
 
@@ -321,7 +317,7 @@ static uint64_t now_ns(void)
 	struct timespec ts;
 
 	clock_gettime(CLOCK_REALTIME, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+	return ns_of(ts);
 }
 
 int catalog_load(int session_dir_fd, char *const *names, size_t nr, const struct viewer *v,

@@ -26,7 +26,7 @@ static int get_groups(fuse_req_t req, struct fs_viewer *who)
 		groups = more;
 		nr = fuse_req_getgroups(req, room, groups);
 	} while (nr > room && (room = nr));
-	/* a process of another PID namespace cannot be asked for: it has no groups then */
+	/* a process of another PID namespace cannot be looked up: no groups then */
 	who->groups = groups;
 	who->v.groups = groups;
 	who->v.nr_groups = nr > 0 ? (size_t)nr : 0;
@@ -86,7 +86,7 @@ static void interrupted(fuse_req_t req, void *data)
 {
 	struct fs_waiter *w = data;
 
-	if (!worker_leave(w->fs->pool, &w->w))
+	if (!fs_gives_up(fuse_req_ctx(req)->pid) || !worker_leave(w->fs->pool, &w->w))
 		return;
 	free(w);
 	fuse_reply_err(req, EINTR);

@@ -14,12 +14,13 @@ enum { BLOCK = 4096, SECTOR = 512, NAME_MAX_BYTES = 1024 };
 #define NS_PER_S 1000000000u
 
 static const mode_t kind_mode[] = {
-	[PLACE_ROOT] = S_IFDIR | 0555,    [PLACE_PROFILE] = S_IFDIR | 0555,
-	[PLACE_VALUES] = S_IFDIR | 0555,  [PLACE_PREFIX] = S_IFDIR | 0555,
-	[PLACE_FILE] = S_IFREG | 0444,    [PLACE_LINK] = S_IFLNK | 0777,
+	[PLACE_ROOT] = S_IFDIR | 0555,   [PLACE_PROFILE] = S_IFDIR | 0555,
+	[PLACE_VALUES] = S_IFDIR | 0555, [PLACE_PREFIX] = S_IFDIR | 0555,
+	[PLACE_FILE] = S_IFREG | 0444,   [PLACE_LINK] = S_IFLNK | 0777,
 };
 
-int fs_attr(struct fuse_fs *fs, const struct place *p, uint64_t ino, struct node_attr *out)
+int fs_attr(struct fuse_fs *fs, const struct place *p, uint64_t ino,
+	    struct node_attr *out)
 {
 	mode_t mode = 0555;
 	int rc;
@@ -301,8 +302,7 @@ static int xattr_percent(const struct place *p, char *out, size_t size)
 
 	if (!all)
 		return -ENODATA;
-	return snprintf(out, size, "%.4f",
-			100.0 * (double)tree_samples(p) / (double)all);
+	return snprintf(out, size, "%.4f", 100.0 * (double)tree_samples(p) / (double)all);
 }
 
 /* Extended attributes of directories. */
@@ -316,7 +316,8 @@ static const struct {
 enum { NR_XATTRS = sizeof(xattrs) / sizeof(xattrs[0]) };
 
 /* Where a directory is, moved on if that is quick.  NULL: no directory any more. */
-static struct node_place *dir_place(struct fuse_fs *fs, fuse_ino_t ino, const struct viewer *v)
+static struct node_place *dir_place(struct fuse_fs *fs, fuse_ino_t ino,
+				    const struct viewer *v)
 {
 	struct node *n = node_get(&fs->nodes, ino);
 	struct node_place *np = NULL, *newer;
@@ -393,7 +394,8 @@ void fs_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 /* Nothing here takes up a disk: no blocks, as in /proc, so that df passes over it. */
 void fs_statfs(fuse_req_t req, fuse_ino_t ino)
 {
-	struct statvfs st = { .f_bsize = BLOCK, .f_frsize = BLOCK,
+	struct statvfs st = { .f_bsize = BLOCK,
+			      .f_frsize = BLOCK,
 			      .f_namemax = NAME_MAX_BYTES };
 
 	(void)ino;

@@ -110,7 +110,8 @@ static mode_t entry_type(enum place_kind kind)
 
 /* As many entries as @size takes; the cookie of one is the number of those before it
  * and itself. */
-static void reply_entries(fuse_req_t req, const struct dir_list *list, size_t size, off_t off)
+static void reply_entries(fuse_req_t req, const struct dir_list *list, size_t size,
+			  off_t off)
 {
 	char *buf = malloc(size ? size : 1);
 	size_t used = 0, room;
@@ -135,7 +136,7 @@ static void reply_entries(fuse_req_t req, const struct dir_list *list, size_t si
 
 struct readdir {
 	struct fs_work work; /* first */
-	struct handle *h; /* reference: it may be closed before this is done */
+	struct handle *h;    /* reference: it may be closed before this is done */
 };
 
 static int readdir_run(void *arg, const atomic_bool *cancel)
@@ -185,7 +186,8 @@ static void readdir_ask(struct fuse_fs *fs, fuse_req_t req, struct handle *h,
 	}
 	r->h = handle_get(&fs->handles, h);
 	fs_work_init(&r->work, fs, who, n);
-	fs_ask(fs, req, &readdir_ops, &r->work, &(struct fs_key){ .op = 'd', .id = h }, wait);
+	fs_ask(fs, req, &readdir_ops, &r->work, &(struct fs_key){ .op = 'd', .id = h },
+	       wait);
 }
 
 static bool is_quick(struct fuse_fs *fs, struct node *n)

@@ -104,7 +104,8 @@ static void text_ask(struct fuse_fs *fs, fuse_req_t req, struct node *n,
 		return;
 	}
 	fs_work_init(&x->work, fs, who, n);
-	fs_ask(fs, req, &text_ops, &x->work, &(struct fs_key){ .op = 't', .id = n }, wait);
+	fs_ask(fs, req, &text_ops, &x->work, &(struct fs_key){ .op = 't', .id = n },
+	       wait);
 }
 
 /* Who asks, if he may see this node: it may have been looked up by somebody who sees
@@ -153,7 +154,8 @@ void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	}
 	text = node_text(&fs->nodes, n);
 	if (!text) {
-		text_ask(fs, req, n, &who, &(struct fs_waiter){ .fi = *fi, .open = true });
+		text_ask(fs, req, n, &who,
+			 &(struct fs_waiter){ .fi = *fi, .open = true });
 		return;
 	}
 	reply_handle(fs, req, text, fi);

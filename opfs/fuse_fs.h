@@ -57,7 +57,7 @@ struct fs_waiter {
 	struct fuse_file_info fi;
 	size_t size; /* of a READDIR */
 	off_t off;
-	bool open;   /* what a file's text is asked for: OPEN, or GETATTR */
+	bool open; /* what a file's text is asked for: OPEN, or GETATTR */
 };
 
 /* Answers GETATTR with what is known of a node at @p (NULL: a file). */
@@ -92,6 +92,9 @@ struct fs_key {
  */
 void fs_ask(struct fuse_fs *fs, fuse_req_t req, const struct job_ops *ops,
 	    struct fs_work *work, const struct fs_key *key, const struct fs_waiter *wait);
+/* Was thread @tid interrupted by a signal that is to end what it waits for?  True if that
+ * cannot be found out. */
+bool fs_gives_up(pid_t tid);
 /* The request of a waiter that reply() was given, free of it: the waiter is freed. */
 fuse_req_t fs_waiter_take(struct fs_waiter *w);
 
@@ -102,7 +105,8 @@ fuse_req_t fs_waiter_take(struct fs_waiter *w);
 int fs_place(struct fuse_fs *fs, struct node *n, const struct viewer *v,
 	     struct node_place **out);
 /* Attributes of a place but for a file's size. */
-int fs_attr(struct fuse_fs *fs, const struct place *p, uint64_t ino, struct node_attr *out);
+int fs_attr(struct fuse_fs *fs, const struct place *p, uint64_t ino,
+	    struct node_attr *out);
 uint64_t fs_ino(uint64_t parent, const char *name, size_t len, const struct place *file,
 		uint64_t viewers);
 void fs_stat(const struct node_attr *attr, struct stat *out);

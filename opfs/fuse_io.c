@@ -35,7 +35,8 @@ static ssize_t fs_writev(int fd, struct iovec *iov, int count, void *data)
 	struct iovec fixed[2];
 
 	if (atomic_load_explicit(&answered, memory_order_relaxed) ||
-	    atomic_exchange(&answered, true) || !fs->parallel || !is_init_answer(iov, count))
+	    atomic_exchange(&answered, true) || !fs->parallel ||
+	    !is_init_answer(iov, count))
 		return writev(fd, iov, count);
 	memcpy(&init, iov[1].iov_base, iov[1].iov_len);
 	init.flags |= FUSE_PARALLEL_DIROPS;

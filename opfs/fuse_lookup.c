@@ -39,8 +39,7 @@ static int find_text(struct fuse_fs *fs, const struct viewer *v, bool quick,
 
 	found->keep_text = !found->place.cat;
 	if (!text && found->keep_text)
-		rc = quick ? -EAGAIN
-			   : tree_text(fs->tree, &found->place, v, &text, &err);
+		rc = quick ? -EAGAIN : tree_text(fs->tree, &found->place, v, &text, &err);
 	if (rc)
 		return rc;
 	if (text && quick && text->len > QUICK_TEXT) {
@@ -86,9 +85,10 @@ static int resolve(struct fuse_fs *fs, struct node *parent, const struct node_na
 	return rc;
 }
 
-static double entry_timeout(const struct fuse_fs *fs, const struct place *p, unsigned epoch)
+static double entry_timeout(const struct fuse_fs *fs, const struct place *p,
+			    unsigned epoch)
 {
-	/* what users see apart they must ask for apart; what the root's files say moves */
+	/* what users see apart they must ask for apart; what the root says moves */
 	if (fs_personal(fs, p) || (p->kind == PLACE_FILE && !p->cat))
 		return 0;
 	/* sessions came or went since this was found */
@@ -100,7 +100,8 @@ static double entry_timeout(const struct fuse_fs *fs, const struct place *p, uns
 /* Names that shells and file managers try everywhere. */
 static bool is_probe(const char *name)
 {
-	static const char *const probes[] = { "autorun.inf", "desktop.ini", "lost+found" };
+	static const char *const probes[] = { "autorun.inf", "desktop.ini",
+					      "lost+found" };
 	const char *dot = strrchr(name, '.');
 
 	for (size_t i = 0; i < sizeof(probes) / sizeof(probes[0]); i++)

@@ -29,7 +29,8 @@ static void ro_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int wh
 	fuse_reply_err(req, EROFS);
 }
 
-static void ro_mknod(fuse_req_t req, fuse_ino_t dir, const char *name, mode_t mode, dev_t dev)
+static void ro_mknod(fuse_req_t req, fuse_ino_t dir, const char *name, mode_t mode,
+		     dev_t dev)
 {
 	(void)dir, (void)name, (void)mode, (void)dev;
 	fuse_reply_err(req, EROFS);
@@ -47,7 +48,8 @@ static void ro_remove(fuse_req_t req, fuse_ino_t dir, const char *name)
 	fuse_reply_err(req, EROFS);
 }
 
-static void ro_symlink(fuse_req_t req, const char *target, fuse_ino_t dir, const char *name)
+static void ro_symlink(fuse_req_t req, const char *target, fuse_ino_t dir,
+		       const char *name)
 {
 	(void)target, (void)dir, (void)name;
 	fuse_reply_err(req, EROFS);
@@ -73,15 +75,15 @@ static void ro_create(fuse_req_t req, fuse_ino_t dir, const char *name, mode_t m
 	fuse_reply_err(req, EROFS);
 }
 
-static void ro_write(fuse_req_t req, fuse_ino_t ino, const char *data, size_t size, off_t off,
-		     struct fuse_file_info *fi)
+static void ro_write(fuse_req_t req, fuse_ino_t ino, const char *data, size_t size,
+		     off_t off, struct fuse_file_info *fi)
 {
 	(void)ino, (void)data, (void)size, (void)off, (void)fi;
 	fuse_reply_err(req, EROFS);
 }
 
-static void ro_setxattr(fuse_req_t req, fuse_ino_t ino, const char *name, const char *value,
-			size_t size, int flags)
+static void ro_setxattr(fuse_req_t req, fuse_ino_t ino, const char *name,
+			const char *value, size_t size, int flags)
 {
 	(void)ino, (void)name, (void)value, (void)size, (void)flags;
 	fuse_reply_err(req, EROFS);
@@ -154,10 +156,14 @@ int fuse_fs_new(const struct fuse_fs_options *o, struct fuse_fs **out, struct er
 	return rc;
 }
 
-void fuse_fs_start(struct fuse_fs *fs, struct fuse_session *session, bool watched)
+void fuse_fs_start(struct fuse_fs *fs, struct fuse_session *session)
 {
 	fs->session = session;
-	fs->watched = watched;
+}
+
+void fuse_fs_watched(struct fuse_fs *fs)
+{
+	fs->watched = true;
 }
 
 void fuse_fs_stop(struct fuse_fs *fs)
@@ -205,7 +211,8 @@ static int forget_name(void *ctx, struct node *n, const struct node_place *where
 		return 0;
 	if (!c->same)
 		node_unname(&c->fs->nodes, n);
-	fuse_lowlevel_notify_inval_entry(c->fs->session, FUSE_ROOT_ID, n->name, n->name_len);
+	fuse_lowlevel_notify_inval_entry(c->fs->session, FUSE_ROOT_ID, n->name,
+					 n->name_len);
 	return 0;
 }
 
@@ -217,5 +224,9 @@ void fuse_fs_changed(void *arg, const char *name, bool same)
 	/* first: what is found from now on is new */
 	atomic_fetch_add(&fs->epoch, 1);
 	node_children(&fs->nodes, fs->nodes.root, forget_name, &c);
+	/* there may have been none */
+	if (name)
+		fuse_lowlevel_notify_inval_entry(fs->session, FUSE_ROOT_ID, name,
+						 strlen(name));
 	fuse_lowlevel_notify_inval_inode(fs->session, FUSE_ROOT_ID, -1, 0);
 }

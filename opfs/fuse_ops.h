@@ -27,8 +27,10 @@ int fuse_fs_new(const struct fuse_fs_options *o, struct fuse_fs **out, struct er
 /* Between mounting and the loop: lets several lookups in one directory go on at once.
  * 0 or -errno. */
 int fuse_fs_hook(struct fuse_session *session);
-/* Before the first request. @watched: fuse_fs_changed() will be called. */
-void fuse_fs_start(struct fuse_fs *fs, struct fuse_session *session, bool watched);
+/* Before the first request, and before anybody calls fuse_fs_changed(). */
+void fuse_fs_start(struct fuse_fs *fs, struct fuse_session *session);
+/* Before the first request: fuse_fs_changed() will be called, so remember for long. */
+void fuse_fs_watched(struct fuse_fs *fs);
 
 /**
  * fuse_fs_changed - a session has come, gone or changed hands

@@ -88,7 +88,8 @@ void handle_table_fini(struct handle_table *t)
 	*t = (struct handle_table){ 0 };
 }
 
-static struct handle *handle_new(struct handle_table *t, struct text *text, struct node *n)
+static struct handle *handle_new(struct handle_table *t, struct text *text,
+				 struct node *n)
 {
 	struct handle *h = calloc(1, sizeof(*h));
 

@@ -36,7 +36,7 @@ int dir_list_new(struct tree *t, const struct place *p, const struct viewer *v,
 
 struct handle {
 	struct handle *next, *prev;
-	int refs; /* one of who opened it, one of a job that works for it */
+	int refs;              /* one of who opened it, one of a job that works for it */
 	struct text *text;     /* of a file; reference */
 	struct node *node;     /* of a directory; reference */
 	struct dir_list *list; /* of a directory: set once, then immutable */

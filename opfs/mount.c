@@ -71,15 +71,17 @@ static int add_option(char **options, const char *text, const char *value)
 /* The command line that libfuse reads. */
 static int fuse_arguments(const struct mount *m, struct fuse_args *args)
 {
-	static const char *const always[] = { "ro", "nosuid", "nodev", "noexec",
-					      "default_permissions", "subtype=opfs" };
+	static const char *const always[] = {
+		"ro", "nosuid", "nodev", "noexec", "default_permissions", "subtype=opfs"
+	};
 	CLEANUP(free_ptr) char *options = NULL;
 	int rc = 0;
 
 	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]) && !rc; i++)
 		rc = add_option(&options, always[i], NULL);
 	if (!rc)
-		rc = add_option(&options, "fsname=", m->o->fsname ? m->o->fsname : m->session_dir);
+		rc = add_option(&options,
+				"fsname=", m->o->fsname ? m->o->fsname : m->session_dir);
 	if (!rc && m->o->allow_other)
 		rc = add_option(&options, "allow_other", NULL);
 	if (!rc && m->o->debug)
@@ -109,7 +111,8 @@ static int mount_session(struct mount *m, struct err *err)
 			       *fuse_said ? fuse_said : "fusermount3 says why above");
 	m->mounted = true;
 	if (fuse_fs_hook(m->session))
-		return err_set(err, -EIO, "%s: cannot talk to the kernel", m->o->mountpoint);
+		return err_set(err, -EIO, "%s: cannot talk to the kernel",
+			       m->o->mountpoint);
 	return 0;
 }
 
@@ -119,7 +122,8 @@ static char *describe(const struct mount_options *o)
 	struct strbuf text = { 0 };
 
 	strbuf_printf(&text, "%s, for %s, %zu MiB of cache, %u workers, user %u",
-		      o->mountpoint, o->allow_other ? "all users (allow_other)" : "its user only",
+		      o->mountpoint,
+		      o->allow_other ? "all users (allow_other)" : "its user only",
 		      o->cache_bytes >> 20, o->workers, (unsigned)geteuid());
 	return strbuf_take(&text);
 }
@@ -127,7 +131,8 @@ static char *describe(const struct mount_options *o)
 static int set_up(struct mount *m, struct err *err)
 {
 	size_t texts = m->o->cache_bytes / TEXT_SHARE;
-	CLEANUP(free_ptr) char *about = describe(m->o); /* for status: it may be missing */
+	CLEANUP(free_ptr)
+	char *about = describe(m->o); /* for status: it may be missing */
 	struct tree_options t = {
 		.session_dir = m->session_dir,
 		.shared = m->o->allow_other,
@@ -175,11 +180,12 @@ static int loop(struct mount *m, struct err *err)
 	struct err why;
 	int rc;
 
+	fuse_fs_start(m->fs, m->session);
 	/* without it the mount works, but forgets sooner */
-	rc = notify_start(m->session_dir, fuse_fs_changed, m->fs, &m->notify, &why);
-	if (rc)
+	if (notify_start(m->session_dir, fuse_fs_changed, m->fs, &m->notify, &why))
 		log_warn("%s; what is shown is asked for anew every second", why.msg);
-	fuse_fs_start(m->fs, m->session, !rc);
+	else
+		fuse_fs_watched(m->fs);
 	config = fuse_loop_cfg_create();
 	if (!config)
 		return err_set(err, -ENOMEM, "out of memory");

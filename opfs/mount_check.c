@@ -40,23 +40,27 @@ int mount_check_device(struct err *err)
 	case ENOENT:
 	case ENODEV:
 	case ENXIO:
-		return err_errno(err, rc,
-				 DEVICE ": no FUSE here: load it with \"modprobe fuse\"; a container "
-				 "needs --device " DEVICE " --cap-add SYS_ADMIN" WITHOUT);
+		return err_errno(
+			err, rc,
+			DEVICE
+			": no FUSE here: load it with \"modprobe fuse\"; a container "
+			"needs --device " DEVICE " --cap-add SYS_ADMIN" WITHOUT);
 	case EACCES:
 	case EPERM:
-		return err_errno(err, rc,
-				 DEVICE " may not be opened by user %u: let everybody use it with "
-				 "\"chmod 666 " DEVICE "\", as systems with udev do, or mount as root"
-				 WITHOUT,
-				 (unsigned)geteuid());
+		return err_errno(
+			err, rc,
+			DEVICE " may not be opened by user %u: let everybody use it with "
+			       "\"chmod 666 " DEVICE
+			       "\", as systems with udev do, or mount as root" WITHOUT,
+			(unsigned)geteuid());
 	default:
 		return err_errno(err, rc, DEVICE);
 	}
 	if (geteuid() && !has_fusermount())
-		return err_set(err, -ENOENT,
-			       "there is no fusermount3, which mounts for users other than "
-			       "root: install the package fuse3, or mount as root" WITHOUT);
+		return err_set(
+			err, -ENOENT,
+			"there is no fusermount3, which mounts for users other than "
+			"root: install the package fuse3, or mount as root" WITHOUT);
 	return 0;
 }
 
@@ -153,7 +157,7 @@ static int missing(const char *path, int rc, struct err *err)
 	}
 }
 
-/* What stat() knows the kernel may remember of a mount that is dead: ask who serves it. */
+/* What stat() knows the kernel may remember of a dead mount: ask who serves it. */
 static int probe(const char *path)
 {
 	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -170,15 +174,17 @@ int mount_check_point(const char *path, struct err *err)
 	if (!rc && full && is_mounted(full))
 		rc = probe(path);
 	if (rc == -EBUSY || (rc == -EACCES && full && is_mounted(full)))
-		return err_set(err, -EBUSY,
-			       "%s: an opfs is mounted here already: use it, or take it away "
-			       "with \"fusermount3 -u %s\"",
-			       path, path);
+		return err_set(
+			err, -EBUSY,
+			"%s: an opfs is mounted here already: use it, or take it away "
+			"with \"fusermount3 -u %s\"",
+			path, path);
 	if (rc)
 		return missing(path, rc, err);
 	if (!S_ISDIR(st.st_mode))
 		return err_set(err, -ENOTDIR,
-			       "%s: not a directory, so nothing can be mounted here", path);
+			       "%s: not a directory, so nothing can be mounted here",
+			       path);
 	return 0;
 }
 
@@ -203,15 +209,17 @@ int mount_check_session(const char *path, char **out, struct err *err)
 			       "--session-dir DIR or -o session=DIR",
 			       path);
 	case ENOTDIR:
-		return err_set(err, rc,
-			       "%s: not a directory, so no session directory: name one with "
-			       "--session-dir DIR or -o session=DIR",
-			       path);
+		return err_set(
+			err, rc,
+			"%s: not a directory, so no session directory: name one with "
+			"--session-dir DIR or -o session=DIR",
+			path);
 	case EACCES:
-		return err_errno(err, rc,
-				 "%s: user %u may not read this session directory: mount as its "
-				 "owner or as root, or give access with chmod",
-				 path, (unsigned)geteuid());
+		return err_errno(
+			err, rc,
+			"%s: user %u may not read this session directory: mount as its "
+			"owner or as root, or give access with chmod",
+			path, (unsigned)geteuid());
 	default:
 		return err_errno(err, rc, "%s: cannot read the session directory", path);
 	}

@@ -127,14 +127,14 @@ static const struct word {
  * noexec and checks modes whatever they say: mount(8) passes rw,suid,dev,exec unasked.
  */
 static const char *const ignored[] = {
-	"_netdev", "async",   "atime",    "auto",    "default_permissions",
-	"defaults", "dev",    "diratime", "dirsync", "exec",
-	"group",   "iversion", "lazytime", "loud",   "mand",
-	"noatime", "noauto",  "nodev",    "nodiratime", "noexec",
-	"nofail",  "noiversion", "nolazytime", "nomand", "nonempty",
-	"norelatime", "nostrictatime", "nosuid", "nouser", "nousers",
-	"owner",   "relatime", "ro",      "rw",      "silent",
-	"strictatime", "suid", "sync",    "user",    "users",
+	"_netdev",     "async",         "atime",      "auto",       "default_permissions",
+	"defaults",    "dev",           "diratime",   "dirsync",    "exec",
+	"group",       "iversion",      "lazytime",   "loud",       "mand",
+	"noatime",     "noauto",        "nodev",      "nodiratime", "noexec",
+	"nofail",      "noiversion",    "nolazytime", "nomand",     "nonempty",
+	"norelatime",  "nostrictatime", "nosuid",     "nouser",     "nousers",
+	"owner",       "relatime",      "ro",         "rw",         "silent",
+	"strictatime", "suid",          "sync",       "user",       "users",
 };
 static const char *const ignored_beginnings[] = {
 	"x-", "X-", "comment=", "subtype=", "user=", "uhelper=", "helper=",
@@ -145,7 +145,8 @@ static bool is_ignored(const char *word)
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
 		if (!strcmp(word, ignored[i]))
 			return true;
-	for (size_t i = 0; i < sizeof(ignored_beginnings) / sizeof(ignored_beginnings[0]); i++)
+	for (size_t i = 0; i < sizeof(ignored_beginnings) / sizeof(ignored_beginnings[0]);
+	     i++)
 		if (!strncmp(word, ignored_beginnings[i], strlen(ignored_beginnings[i])))
 			return true;
 	return false;
@@ -235,9 +236,11 @@ static int opt_debug(void *ctx, const char *arg, struct err *err)
 
 static const struct opt opts[] = {
 	{ 'o', "options", "LIST",
-	  "allow_other, session=DIR, cache=SIZE, workers=N and the words of mount(8)", opt_o },
+	  "allow_other, session=DIR, cache=SIZE, workers=N and the words of mount(8)",
+	  opt_o },
 	{ 'f', "foreground", NULL, "stay in the foreground", opt_foreground },
-	{ 'd', "debug", NULL, "stay in the foreground and tell every request", opt_debug },
+	{ 'd', "debug", NULL, "stay in the foreground and tell every request",
+	  opt_debug },
 	{ 0, "session-dir", "DIR", "where the samples are", opt_session_dir },
 	{ 0 },
 };
@@ -245,8 +248,10 @@ static const struct opt opts[] = {
 static const struct opt_program program = {
 	.name = "opfs mount",
 	.synopsis = "[SESSION_DIR] MOUNTPOINT [-o OPTIONS] [-f]",
-	.about = "Mounts a session directory as a file system: every profile specification is "
-		 "a\ndirectory, every report a file.  fusermount3 -u MOUNTPOINT or umount ends it.",
+	.about = "Mounts a session directory as a file system: every profile "
+		 "specification is "
+		 "a\ndirectory, every report a file.  fusermount3 -u MOUNTPOINT or "
+		 "umount ends it.",
 	.opts = opts,
 };
 
@@ -256,7 +261,8 @@ static enum mount_words wrong(const char *what)
 	return MOUNT_WORDS_WRONG;
 }
 
-static enum mount_words take_operands(struct mount_options *o, char *const *operands, int nr)
+static enum mount_words take_operands(struct mount_options *o, char *const *operands,
+				      int nr)
 {
 	struct err err;
 

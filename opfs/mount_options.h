@@ -12,7 +12,7 @@
 struct mount_options {
 	char *session_dir; /* NULL: the default one */
 	char *mountpoint;
-	char *fsname;       /* NULL: the session directory's path */
+	char *fsname; /* NULL: the session directory's path */
 	bool allow_other;
 	bool foreground;
 	bool debug;

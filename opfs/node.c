@@ -8,7 +8,7 @@
 
 #include "base/strbuf.h"
 
-/* A text in a file costs a descriptor and no memory: it counts as this part of its size. */
+/* A text in a file costs a descriptor and no memory: it counts as this part of it. */
 enum { FILE_TEXT_SHARE = 64 };
 
 struct node_place *node_place_new(struct place *p)
@@ -179,8 +179,8 @@ static void put_locked(struct node_table *t, struct node *n, int refs)
 	}
 }
 
-int node_table_init(struct node_table *t, struct place *root, const struct node_attr *attr,
-		    size_t max_text_bytes, struct err *err)
+int node_table_init(struct node_table *t, struct place *root,
+		    const struct node_attr *attr, size_t max_text_bytes, struct err *err)
 {
 	struct node *n = calloc(1, sizeof(*n));
 
@@ -316,9 +316,9 @@ static void swap_place(struct node *n, struct node_place **place)
 }
 
 /* Lock held.  @fresh is used if no known node fits, and NULL then. */
-static int enter_locked(struct node_table *t, const struct strbuf *key, struct node **fresh,
-			struct node_place **place, struct node_found *found,
-			struct node **out)
+static int enter_locked(struct node_table *t, const struct strbuf *key,
+			struct node **fresh, struct node_place **place,
+			struct node_found *found, struct node **out)
 {
 	struct node_attr was;
 	struct node *n = NULL;
@@ -452,7 +452,8 @@ struct text *node_text(struct node_table *t, struct node *n)
 	return x;
 }
 
-int node_set_text(struct node_table *t, struct node *n, struct text *text, uint64_t digest)
+int node_set_text(struct node_table *t, struct node *n, struct text *text,
+		  uint64_t digest)
 {
 	int rc = 0;
 

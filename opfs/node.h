@@ -51,7 +51,7 @@ struct node {
 	uint64_t id;
 	/* fixed from birth */
 	struct node *parent; /* reference; the root has none */
-	char *name; /* NUL-terminated */
+	char *name;          /* NUL-terminated */
 	size_t name_len;
 	uint64_t viewers; /* who may use it: 0 all; see struct node_name */
 	bool keep_text;   /* its text cannot be made a second time: never dropped */
@@ -62,8 +62,8 @@ struct node {
 	struct node_place *place; /* where it is in the tree; see node_where() */
 	unsigned epoch;           /* when @place was last found to be the newest */
 	struct node_attr attr;
-	uint64_t digest;   /* of a file's text, if attr.sized */
-	struct text *text; /* of a file, or NULL: not made yet, or dropped */
+	uint64_t digest;            /* of a file's text, if attr.sized */
+	struct text *text;          /* of a file, or NULL: not made yet, or dropped */
 	struct node *newer, *older; /* of those that hold a text */
 };
 
@@ -82,8 +82,8 @@ struct node_table {
  * @root: taken over
  * @max_text_bytes: texts of files kept for the next open; more are dropped, oldest first
  */
-int node_table_init(struct node_table *t, struct place *root, const struct node_attr *attr,
-		    size_t max_text_bytes, struct err *err);
+int node_table_init(struct node_table *t, struct place *root,
+		    const struct node_attr *attr, size_t max_text_bytes, struct err *err);
 /* Frees every node, whatever the kernel still knows. */
 void node_table_fini(struct node_table *t);
 
@@ -136,7 +136,8 @@ struct text *node_text(struct node_table *t, struct node *n);
  * Its size is known from now on, and the text kept for the next one who asks.
  * Returns 0, or -ESTALE if it is another than before: the next lookup gives another node.
  */
-int node_set_text(struct node_table *t, struct node *n, struct text *text, uint64_t digest);
+int node_set_text(struct node_table *t, struct node *n, struct text *text,
+		  uint64_t digest);
 
 /* Visits a node's children; the lock is not held then.  @visit returns non-zero to end
  * it.  @where may be NULL, see node_where(). */

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "opfs/tree_impl.h"
@@ -367,28 +366,4 @@ void tree_key(const struct place *p, struct strbuf *out)
 		strbuf_printf(out, "->%s", p->target);
 	if (p->listed)
 		strbuf_putc(out, '+');
-}
-
-/* What the session directory says, or a session in it; of a sum what all allow. */
-int tree_mode(struct tree *t, const struct place *p, mode_t *mode, uid_t *uid, gid_t *gid)
-{
-	int fd = catalog_store_fd(t->store);
-	struct stat st;
-
-	if (fstat(fd, &st))
-		return -errno;
-	*mode = st.st_mode & 0777;
-	*uid = st.st_uid;
-	*gid = st.st_gid;
-	for (size_t i = 0; p->spec && i < p->spec->nr_sessions; i++) {
-		CLEANUP(strbuf_fini) struct strbuf path = { 0 };
-
-		strbuf_printf(&path, "samples/%s", p->spec->sessions[i]);
-		if (strbuf_error(&path) || fstatat(fd, path.data, &st, 0))
-			continue; /* "current" that is not there yet */
-		*mode = i ? *mode & st.st_mode : st.st_mode & 0777;
-		*uid = st.st_uid;
-		*gid = st.st_gid;
-	}
-	return 0;
 }

@@ -14,8 +14,27 @@ static const enum spec_tag_id link_tags[] = { SPEC_IMAGE, SPEC_LIB_IMAGE, SPEC_S
 					      SPEC_TGID,  SPEC_TID,	  SPEC_CPU,
 					      SPEC_COUNT, SPEC_UNIT_MASK };
 
+/* Counts and unit masks differ from event to event anyway: they tell samples apart only
+ * where those of one event differ. */
+struct event_seen {
+	const struct spec_name *first[16];
+	size_t nr;
+};
+
+static const struct spec_name *first_of_event(struct event_seen *seen,
+					      const struct spec_name *n)
+{
+	for (size_t i = 0; i < seen->nr; i++)
+		if (!strcmp(seen->first[i]->event, n->event))
+			return seen->first[i];
+	if (seen->nr < sizeof(seen->first) / sizeof(seen->first[0]))
+		seen->first[seen->nr++] = n;
+	return n;
+}
+
 void tree_axes(const struct place *p, struct axes *out)
 {
+	struct event_seen seen = { 0 };
 	bool *many = out->many;
 	const struct catalog_file *first;
 
@@ -23,15 +42,17 @@ void tree_axes(const struct place *p, struct axes *out)
 	if (!p->sel || !p->sel->nr)
 		return;
 	first = &p->cat->files[p->sel->files[0]];
+	first_of_event(&seen, &first->name);
 	for (size_t i = 1; i < p->sel->nr; i++) {
 		const struct catalog_file *f = &p->cat->files[p->sel->files[i]];
-		const struct spec_name *x = &first->name, *y = &f->name;
+		const struct spec_name *x = &first->name, *y = &f->name, *e;
 
 		many[SPEC_IMAGE] |= f->app != first->app;
 		many[SPEC_LIB_IMAGE] |= f->image != first->image;
 		many[SPEC_EVENT] |= !many[SPEC_EVENT] && strcmp(x->event, y->event) != 0;
-		many[SPEC_COUNT] |= x->count != y->count;
-		many[SPEC_UNIT_MASK] |= x->unit_mask != y->unit_mask;
+		e = first_of_event(&seen, y);
+		many[SPEC_COUNT] |= e->count != y->count;
+		many[SPEC_UNIT_MASK] |= e->unit_mask != y->unit_mask;
 		many[SPEC_TGID] |= x->tgid != y->tgid;
 		many[SPEC_TID] |= x->tid != y->tid;
 		many[SPEC_CPU] |= x->cpu != y->cpu;

@@ -65,6 +65,61 @@ bool tree_may_see(const struct tree *t, const char *session, const struct viewer
 	return mode_allows(&st, v, S_IROTH | S_IXOTH);
 }
 
+/* Takes from *mode the rights of those who may not search the directory @dir above. */
+static void mask_mode(const struct stat *dir, gid_t gid, mode_t *mode)
+{
+	mode_t group = dir->st_gid == gid ? S_IXGRP : S_IXOTH;
+
+	if (!(dir->st_mode & S_IXOTH))
+		*mode &= ~(mode_t)S_IRWXO;
+	if (!(dir->st_mode & group))
+		*mode &= ~(mode_t)S_IRWXG;
+}
+
+/* As the kernel would decide on the way to samples/SESSION, in one mode. */
+static int session_mode(const struct tree *t, const char *session, struct stat *st)
+{
+	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
+	int fd = catalog_store_fd(t->store);
+	struct stat top, samples;
+
+	strbuf_printf(&path, "samples/%s", session);
+	if (strbuf_error(&path))
+		return -ENOMEM;
+	if (fstat(fd, &top) || fstatat(fd, "samples", &samples, 0) ||
+	    fstatat(fd, path.data, st, 0))
+		return -errno;
+	mask_mode(&top, st->st_gid, &st->st_mode);
+	mask_mode(&samples, st->st_gid, &st->st_mode);
+	return 0;
+}
+
+/* A sum of sessions allows what all of them allow; of several owners, the mount's. */
+int tree_mode(struct tree *t, const struct place *p, mode_t *mode, uid_t *uid, gid_t *gid)
+{
+	struct stat st;
+
+	if (fstat(catalog_store_fd(t->store), &st))
+		return -errno;
+	*mode = st.st_mode & 0777;
+	*uid = st.st_uid;
+	*gid = st.st_gid;
+	for (size_t i = 0; p->spec && i < p->spec->nr_sessions; i++) {
+		bool first = i == 0;
+
+		if (session_mode(t, p->spec->sessions[i], &st))
+			continue; /* "current" that is not there yet */
+		*mode = first ? st.st_mode & 0777 : *mode & st.st_mode;
+		if (!first && *uid != st.st_uid)
+			st.st_uid = t->o.owner;
+		if (!first && *gid != st.st_gid)
+			*mode &= ~(mode_t)S_IRWXG | (*mode & S_IRWXO) << 3;
+		*uid = st.st_uid;
+		*gid = st.st_gid;
+	}
+	return 0;
+}
+
 /* ---- sessions */
 
 static bool exists(const struct tree *t, const char *session)

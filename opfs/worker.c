@@ -157,7 +157,8 @@ static int start_threads(struct worker_pool *p, unsigned nr)
 
 int worker_pool_new(unsigned nr_threads, struct worker_pool **out, struct err *err)
 {
-	struct worker_pool *p = calloc(1, sizeof(*p) + nr_threads * sizeof(p->threads[0]));
+	struct worker_pool *p =
+		calloc(1, sizeof(*p) + nr_threads * sizeof(p->threads[0]));
 	int rc;
 
 	if (!p)

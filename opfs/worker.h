@@ -21,7 +21,7 @@ struct job;
 struct waiter;
 
 struct job_ops {
-	/* In a worker thread.  @cancel is set when nobody waits any more.  0 or -errno. */
+	/* In a worker thread; @cancel is set when nobody waits any more.  0 or -errno. */
 	int (*run)(void *work, const atomic_bool *cancel);
 	/* Answers one that still waits, in a worker thread, after run() gave @rc. */
 	void (*reply)(void *work, int rc, struct waiter *w);

@@ -151,6 +151,14 @@ assert_same() {
 	done
 }
 
+@test "every section of doc/ that a comment names exists" {
+	while IFS=$'\t' read -r file section; do
+		echo "$file: $section"
+		grep -qixE "(#+|\.S[hs]) $section" "$file"
+	done < <(grep -rhoE 'doc/[a-z.0-9]+ "[^"]+"' --include='*.[ch]' base libspec libsym \
+		events collector opfs | sed -E 's/^(.*) "(.*)"$/\1\t\2/' | sort -u)
+}
+
 @test "every source file begins with its licence" {
 	for f in $(find base libspec libsym events collector opfs tests bench doc \
 		\( -name '*.[ch]' -o -name '*.sh' -o -name '*.bats' -o -name '*.mk' -o \

@@ -51,7 +51,7 @@ int main(int argc, char **argv)
 
 	/* Rounds of different length never keep step with the sampling clock. */
 	while ((double)clock() / CLOCKS_PER_SEC < seconds) {
-		unsigned n = 1 + (unsigned)(state >> 58);
+		unsigned n = 1 + (unsigned)(state >> 60);
 
 		parse_50(n);
 		sort_30(n);

@@ -50,7 +50,7 @@ void sessions_add(struct sessions *s, struct sessions_file f)
 		.app = { .kind = SPEC_IMAGE_ROOT, .name = (char *)app },
 		.image = { .kind = SPEC_IMAGE_ROOT, .name = (char *)image },
 		.event = (char *)(f.event ? f.event : "EV"),
-		.count = 1000,
+		.count = f.count ? f.count : 1000,
 		.tgid = f.tgid ? f.tgid : SPEC_ALL,
 		.tid = f.tgid ? f.tgid : SPEC_ALL,
 		.cpu = f.cpu ? f.cpu : SPEC_ALL,
@@ -58,7 +58,7 @@ void sessions_add(struct sessions *s, struct sessions_file f)
 	struct spec_sample_header header = { .magic = { 'D', 'A', 'E', '\n' },
 					     .version = SPEC_SAMPLE_VERSION,
 					     .cpu_type = 4,
-					     .count = 1000 };
+					     .count = f.count ? f.count : 1000 };
 	struct spec_sample_writer *w;
 	struct err err;
 

@@ -30,7 +30,8 @@ Test(mount_options, defaults)
 
 Test(mount_options, words_are_taken_in)
 {
-	cr_expect_eq(mount_options_add(&o, "allow_other,cache=2G,workers=7,session=/a b", &err),
+	cr_expect_eq(mount_options_add(&o, "allow_other,cache=2G,workers=7,session=/a b",
+				       &err),
 		     0);
 	cr_expect(o.allow_other);
 	cr_expect_eq(o.cache_bytes, (size_t)2 << 30);
@@ -47,8 +48,9 @@ Test(mount_options, a_backslash_makes_a_comma_part_of_a_value)
 
 Test(mount_options, words_of_mount_and_fstab_are_passed_over)
 {
-	const char *list = "rw,suid,dev,exec,defaults,noauto,nofail,_netdev,user,relatime,"
-			   "x-systemd.automount,comment=mine,user=joe,,ro";
+	const char *list =
+		"rw,suid,dev,exec,defaults,noauto,nofail,_netdev,user,relatime,"
+		"x-systemd.automount,comment=mine,user=joe,,ro";
 
 	cr_expect_eq(mount_options_add(&o, list, &err), 0, "%s", err.msg);
 }
@@ -60,13 +62,19 @@ struct refusal {
 ParameterizedTestParameters(mount_options, refusals)
 {
 	static struct refusal r[] = {
-		{ "allow_others", "allow_others" }, { "ro,nonsense=3", "nonsense=3" },
-		{ "cache=", "cache" },		    { "cache=12Q", "12Q" },
-		{ "cache=-1", "-1" },		    { "cache=64MB", "64MB" },
+		{ "allow_others", "allow_others" },
+		{ "ro,nonsense=3", "nonsense=3" },
+		{ "cache=", "cache" },
+		{ "cache=12Q", "12Q" },
+		{ "cache=-1", "-1" },
+		{ "cache=64MB", "64MB" },
 		{ "cache=99999999999G", "99999999999G" },
-		{ "cache", "needs a value" },	    { "workers=0", "workers" },
-		{ "workers=1000", "1000" },	    { "workers=x", "x" },
-		{ "allow_other=1", "no value" },    { "session=", "session" },
+		{ "cache", "needs a value" },
+		{ "workers=0", "workers" },
+		{ "workers=1000", "1000" },
+		{ "workers=x", "x" },
+		{ "allow_other=1", "no value" },
+		{ "session=", "session" },
 	};
 
 	return cr_make_param_array(struct refusal, r, sizeof(r) / sizeof(r[0]));

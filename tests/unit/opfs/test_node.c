@@ -43,8 +43,8 @@ static struct text *text_of(const char *s)
 }
 
 static uint64_t enter(uint64_t parent, const char *name, uint64_t viewers,
-		      const struct node_attr *attr, struct catalog *cat, struct text *text,
-		      struct node_attr *got)
+		      const struct node_attr *attr, struct catalog *cat,
+		      struct text *text, struct node_attr *got)
 {
 	struct node *p = node_get(&t, parent);
 	struct node_name nn = { name, strlen(name), viewers };
@@ -175,8 +175,8 @@ Test(node, texts_are_dropped_oldest_first_beyond_the_bound)
 	long_text[600] = '\0';
 	for (int i = 0; i < 3; i++) {
 		snprintf(name, sizeof(name), "r%d", i);
-		n[i] = node_get(&t, enter(1, name, 0, &file_attr, i ? &saved : &live1, NULL,
-					  NULL));
+		n[i] = node_get(&t, enter(1, name, 0, &file_attr, i ? &saved : &live1,
+					  NULL, NULL));
 		x = text_of(long_text);
 		cr_expect_eq(node_set_text(&t, n[i], x, 1), 0);
 		text_put(x);

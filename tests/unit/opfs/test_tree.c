@@ -423,3 +423,67 @@ Test(tree, asks_a_session_that_was_seen_again_for_each_viewer)
 	tree_root(tree, &root);
 	cr_expect_eq(tree_step(tree, &root, "s", 1, &other, &p, NULL), -EACCES);
 }
+
+static mode_t mode_of(const char *path)
+{
+	struct place p = walk(path);
+	mode_t mode;
+	uid_t uid;
+	gid_t gid;
+
+	cr_assert_eq(tree_mode(tree, &p, &mode, &uid, &gid), 0);
+	place_fini(&p);
+	return mode;
+}
+
+Test(tree, gives_directories_the_modes_of_all_that_is_on_the_way)
+{
+	char samples_dir[200], s[256];
+
+	sessions_add(&disk, (struct sessions_file){ .session = "s", .samples = 1 });
+	sessions_add(&disk, (struct sessions_file){ .session = "t", .samples = 1 });
+	snprintf(samples_dir, sizeof(samples_dir), "%s/samples", disk.dir);
+	snprintf(s, sizeof(s), "%s/samples/s", disk.dir);
+	cr_assert_eq(chmod(disk.dir, 0755), 0);
+	cr_assert_eq(chmod(samples_dir, 0755), 0);
+	cr_assert_eq(chmod(s, 0755), 0);
+	open_tree(true);
+	cr_expect_eq(mode_of("s"), 0755);
+	cr_assert_eq(chmod(s, 0750), 0);
+	cr_expect_eq(mode_of("s"), 0750);
+	cr_expect_eq(mode_of("session:s,t/image:demo"), 0750);
+	cr_expect_eq(mode_of("t"), 0755);
+	cr_assert_eq(chmod(samples_dir, 0700), 0);
+	cr_expect_eq(mode_of("t"), 0700);
+}
+
+static enum place_kind kind_of_step(const char *path, const char *name)
+{
+	struct place at = walk(path), to;
+	enum place_kind kind;
+
+	cr_assert_eq(tree_step(tree, &at, name, strlen(name), &owner, &to, NULL), 0);
+	kind = to.kind;
+	place_fini(&to);
+	place_fini(&at);
+	return kind;
+}
+
+Test(tree, links_count_only_where_it_differs_within_an_event)
+{
+	static const char *const sessions[] = { "one", "two" };
+
+	for (int i = 0; i < 2; i++) {
+		struct sessions_file f = { .session = sessions[i], .event = "A", .samples = 1 };
+
+		sessions_add(&disk, f);
+		f.event = "B";
+		f.count = 2000;
+		sessions_add(&disk, f);
+		f.event = i ? "A" : "B";
+		sessions_add(&disk, f);
+	}
+	open_tree(false);
+	cr_expect_eq(kind_of_step("one", "count"), PLACE_VALUES);
+	cr_expect_eq(kind_of_step("two", "count"), PLACE_LINK);
+}
