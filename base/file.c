@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -159,6 +160,17 @@ int file_replace(int dirfd, const char *path, const void *data, size_t len, mode
 	else if (sync)
 		rc = sync_dir(dirfd, path);
 	return rc ? err_errno(err, rc, "%s", path) : 0;
+}
+
+int file_unnamed(void)
+{
+	const char *tmpdir = getenv("TMPDIR");
+	const char *const dirs[] = { tmpdir ? tmpdir : "/var/tmp", "/var/tmp", "/tmp" };
+	int fd = -1;
+
+	for (size_t i = 0; fd < 0 && i < sizeof(dirs) / sizeof(dirs[0]); i++)
+		fd = open(dirs[i], O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	return fd < 0 ? -errno : fd;
 }
 
 int file_mkdirs(int dirfd, const char *path, mode_t mode, struct err *err)

@@ -20,6 +20,9 @@ ssize_t file_pread_all(int fd, void *data, size_t len, off_t off);
 /* Replaces @path by new content: temporary file beside it, write, fsync if @sync, rename. */
 int file_replace(int dirfd, const char *path, const void *data, size_t len, mode_t mode,
 		 int sync, struct err *err);
+/* A new file without a name, for data too long for memory: in $TMPDIR, /var/tmp or /tmp.
+ * Returns a descriptor, or -errno. */
+int file_unnamed(void);
 /* mkdir -p; existing directories are fine. */
 int file_mkdirs(int dirfd, const char *path, mode_t mode, struct err *err);
 /* rm -r; a missing path is fine; never follows a symbolic link. */

@@ -46,7 +46,7 @@ static bool slurp_build_id(const char *path, struct spec_build_id *out)
 static uint64_t code_size(void)
 {
 	CLEANUP(close_file) FILE *f = fopen("/proc/iomem", "re");
-	uint64_t from, to;
+	uint64_t from = 0, to = 0;
 	char line[256];
 
 	while (f && fgets(line, sizeof(line), f))
@@ -155,7 +155,7 @@ static int open_vmlinux(const char *file, uint64_t *addr, uint64_t *size, struct
 
 int coll_kernel_check(const char *vmlinux, struct err *err)
 {
-	uint64_t addr, size;
+	uint64_t addr = 0, size = 0;
 	CLEANUP(close_fd) int fd = open_vmlinux(vmlinux, &addr, &size, err);
 
 	return fd < 0 ? fd : 0;
@@ -166,7 +166,7 @@ static int use_vmlinux(struct coll_kernel *k, const char *file, uint64_t stext,
 {
 	struct spec_build_id id = { 0 }, running = { 0 };
 	CLEANUP(free_ptr) char *path = realpath(file, NULL);
-	uint64_t addr, size;
+	uint64_t addr = 0, size = 0;
 	CLEANUP(close_fd) int fd = open_vmlinux(file, &addr, &size, err);
 	struct stat st;
 

@@ -113,7 +113,7 @@ static bool match_one(const char **pp, unsigned char c)
 	return (unsigned char)*p == c;
 }
 
-/* Only the last star ever needs to be tried again: it can take what earlier ones could. */
+/* Only the last star needs to be tried again: it can take what earlier ones could. */
 bool spec_glob_n(const char *pattern, const char *name, size_t len)
 {
 	const char *end = name + len;
@@ -269,8 +269,12 @@ void spec_decode(const char *raw, struct strbuf *out)
 /* Bytes of the valid UTF-8 sequence at @s, 0 if it is none. */
 static size_t utf8_len(const unsigned char *s, size_t left)
 {
-	size_t len = *s < 0x80 ? 1 : *s < 0xc2 ? 0 : *s < 0xe0 ? 2 : *s < 0xf0 ? 3 :
-		     *s < 0xf5 ? 4 : 0;
+	size_t len = *s < 0x80   ? 1
+		     : *s < 0xc2 ? 0
+		     : *s < 0xe0 ? 2
+		     : *s < 0xf0 ? 3
+		     : *s < 0xf5 ? 4
+				 : 0;
 
 	if (!len || len > left)
 		return 0;
@@ -308,9 +312,9 @@ static bool add_listed(const char *name, size_t max, struct strbuf *out)
 
 	for (size_t i = 0; left;) {
 		size_t len = utf8_len(s + i, left);
-		bool plain = len && !is_c1(s + i, len) &&
-			     (len > 1 || listed_plain(s[i])) &&
-			     !(i == 0 && s[i] == '-') && !(reserved && (i == 0 || *s == '.'));
+		bool plain =
+			len && !is_c1(s + i, len) && (len > 1 || listed_plain(s[i])) &&
+			!(i == 0 && s[i] == '-') && !(reserved && (i == 0 || *s == '.'));
 		size_t need = plain ? len : 3;
 
 		if (out->len - start + need > max)

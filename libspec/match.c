@@ -19,7 +19,7 @@ struct item {
 	enum item_how how;
 	const char *text;    /* EXACT */
 	const char *pattern; /* GLOB: of bare names */
-	const char *path;    /* GLOB: the pattern with a "/" in front; NULL: a bare name */
+	const char *path; /* GLOB: the pattern with a "/" in front; NULL: a bare name */
 	struct strbuf rooted;
 };
 
@@ -40,8 +40,8 @@ static bool is_path(const char *text)
 }
 
 /* Decides what an item is.  @it->rooted holds what is made of it. */
-static int item_init(const struct spec_match *m, const struct spec_item *from, bool prefix,
-		     struct item *it)
+static int item_init(const struct spec_match *m, const struct spec_item *from,
+		     bool prefix, struct item *it)
 {
 	bool rooted = from->text[0] != '/' && (prefix || is_path(from->text));
 
@@ -93,21 +93,24 @@ static bool item_matches(const struct item *it, const struct spec_match_image *i
 /* Is what the pattern means a directory on the way to the image? */
 static bool leads_to(const char *pattern, const char *shown)
 {
-	for (const char *s = strchr(shown + (*shown != 0), '/'); s; s = strchr(s + 1, '/'))
+	for (const char *s = strchr(shown + (*shown != 0), '/'); s;
+	     s = strchr(s + 1, '/'))
 		if (spec_glob_n(pattern, shown, (size_t)(s - shown)))
 			return true;
 	return false;
 }
 
-static bool mark(const struct spec_match *m, const struct item *it, bool prefix, bool *bits)
+static bool mark(const struct spec_match *m, const struct item *it, bool prefix,
+		 bool *bits)
 {
 	bool any = false;
 
 	for (size_t i = 0; i < m->nr_images; i++) {
 		const struct spec_match_image *img = &m->images[i];
 		bool hit = prefix ? !img->label &&
-				    leads_to(it->path ? it->path : it->pattern, img->shown) :
-				    item_matches(it, img);
+					    leads_to(it->path ? it->path : it->pattern,
+						     img->shown)
+				  : item_matches(it, img);
 
 		bits[i] |= hit;
 		any |= hit;
@@ -161,8 +164,8 @@ static int resolve_item(const struct spec_match *m, const struct item *it,
 	return strbuf_error(pattern);
 }
 
-static int mark_item(const struct spec_match *m, const struct spec_item *from, bool prefix,
-		     bool *bits)
+static int mark_item(const struct spec_match *m, const struct spec_item *from,
+		     bool prefix, bool *bits)
 {
 	CLEANUP(strbuf_fini) struct strbuf pattern = { 0 };
 	CLEANUP(item_fini) struct item it = { 0 };
@@ -289,7 +292,8 @@ int spec_select_init(struct spec_select *s, const struct spec *spec,
 			rc = err_set(err, -ENOMEM, "out of memory");
 		else
 			rc = spec_match_images(match, spec->values[i],
-					       prefix && prefix->id == i, made.bits[i], err);
+					       prefix && prefix->id == i, made.bits[i],
+					       err);
 	}
 	if (rc)
 		spec_select_fini(&made);
@@ -329,8 +333,8 @@ static bool images_match(const struct spec_select *s, uint32_t app, uint32_t ima
 		if (!s->bits[SPEC_IMAGE] && !s->bits[SPEC_LIB_IMAGE])
 			return false;
 	}
-	return allows(s, SPEC_IMAGE, app) && allows(s, SPEC_LIB_IMAGE, image) && !app_out &&
-	       !image_out;
+	return allows(s, SPEC_IMAGE, app) && allows(s, SPEC_LIB_IMAGE, image) &&
+	       !app_out && !image_out;
 }
 
 bool spec_select_file(const struct spec_select *s, const struct spec_match_file *f)
@@ -341,7 +345,8 @@ bool spec_select_file(const struct spec_select *s, const struct spec_match_file 
 	return images_match(s, f->app, f->image) &&
 	       (!v[SPEC_EVENT] || spec_match_event(s->match, v[SPEC_EVENT], n->event)) &&
 	       (!v[SPEC_COUNT] || spec_match_unsigned(v[SPEC_COUNT], n->count)) &&
-	       (!v[SPEC_UNIT_MASK] || spec_match_unsigned(v[SPEC_UNIT_MASK], n->unit_mask)) &&
+	       (!v[SPEC_UNIT_MASK] ||
+		spec_match_unsigned(v[SPEC_UNIT_MASK], n->unit_mask)) &&
 	       (!v[SPEC_TGID] || spec_match_number(v[SPEC_TGID], n->tgid)) &&
 	       (!v[SPEC_TID] || spec_match_number(v[SPEC_TID], n->tid)) &&
 	       (!v[SPEC_CPU] || spec_match_number(v[SPEC_CPU], n->cpu));

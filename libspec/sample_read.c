@@ -124,6 +124,7 @@ int spec_sample_open(int dirfd, const char *path, struct spec_sample_reader *out
 	*out = (struct spec_sample_reader){
 		.fd = take_fd(&fd),
 		.nr_nodes = descr.current_size ? descr.current_size - 1 : 0,
+		.nodes_off = SPEC_SAMPLE_NODES_OFF + sizeof(struct spec_sample_node),
 		.header = header,
 	};
 	return 0;
@@ -148,8 +149,7 @@ ssize_t spec_sample_read(const struct spec_sample_reader *r, uint32_t first,
 		max = r->nr_nodes - first;
 	want = (size_t)max * sizeof(*nodes);
 	n = file_pread_all(r->fd, nodes, want,
-			   SPEC_SAMPLE_NODES_OFF +
-				   ((off_t)first + 1) * (off_t)sizeof(*nodes));
+			   r->nodes_off + (off_t)first * (off_t)sizeof(*nodes));
 	if (n < 0)
 		return err_errno(err, (int)n, "reading samples");
 	if ((size_t)n < want)

@@ -15,6 +15,7 @@
 struct spec_sample_reader {
 	int fd;            /* > 0 */
 	uint32_t nr_nodes; /* nodes in use; keys may repeat, values are then summed */
+	off_t nodes_off;   /* where in @fd the first node in use is */
 	struct spec_sample_header header;
 };
 

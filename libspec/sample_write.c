@@ -263,7 +263,10 @@ static int check_same(const struct spec_sample_header *old,
 static int remake(struct spec_sample_writer *w, struct spec_sample_file *f,
 		  const struct spec_sample_header *header, uint32_t used, struct err *err)
 {
-	struct spec_sample_reader r = { .fd = f->fd, .nr_nodes = used - 1 };
+	struct spec_sample_reader r = { .fd = f->fd,
+					 .nr_nodes = used - 1,
+					 .nodes_off = SPEC_SAMPLE_NODES_OFF +
+						      sizeof(struct spec_sample_node) };
 	CLEANUP(free_ptr) struct spec_sample_node *nodes = calloc(used, sizeof(*nodes));
 	ssize_t n;
 

@@ -17,7 +17,8 @@ const struct spec_tag spec_tags[SPEC_NR_TAGS] = {
 const struct spec_tag *spec_tag_find(const char *name, size_t len)
 {
 	for (size_t i = 0; len && i < SPEC_NR_TAGS; i++)
-		if (strlen(spec_tags[i].name) == len && !memcmp(spec_tags[i].name, name, len))
+		if (strlen(spec_tags[i].name) == len &&
+		    !memcmp(spec_tags[i].name, name, len))
 			return &spec_tags[i];
 	return NULL;
 }
@@ -64,7 +65,8 @@ bool spec_number(const char *text, bool any_base, uint64_t *out)
 	return true;
 }
 
-static int parse_numbers(const struct spec_tag *tag, struct spec_value *v, struct err *err)
+static int parse_numbers(const struct spec_tag *tag, struct spec_value *v,
+			 struct err *err)
 {
 	v->numbers = calloc(v->items.nr + 1, sizeof(*v->numbers));
 	if (!v->numbers)
@@ -74,11 +76,14 @@ static int parse_numbers(const struct spec_tag *tag, struct spec_value *v, struc
 
 		if (v->items.items[i].all)
 			continue;
-		if (!spec_number(text, tag->id == SPEC_UNIT_MASK, &v->numbers[v->nr_numbers]))
+		if (!spec_number(text, tag->id == SPEC_UNIT_MASK,
+				 &v->numbers[v->nr_numbers]))
 			return err_set(err, -EINVAL,
-				       "%s:%s: \"%s\" is not a number (%s, a list of such, or all)",
+				       "%s:%s: \"%s\" is not a number (%s, a list of "
+				       "such, or all)",
 				       tag->name, v->raw, text,
-				       tag->id == SPEC_UNIT_MASK ? "65, 0x41" : "0, 1, 2 ...");
+				       tag->id == SPEC_UNIT_MASK ? "65, 0x41"
+								 : "0, 1, 2 ...");
 		v->nr_numbers++;
 	}
 	return 0;
@@ -102,8 +107,8 @@ int spec_value_new(const struct spec_tag *tag, const char *raw, bool exact,
 		return err_set(err, -ENOMEM, "out of memory");
 	rc = spec_items_parse(raw, &v->items, err);
 	if (rc)
-		return err_add(err, rc, "%.100s%s%.100s", tag->name, *tag->name ? ":" : "",
-			       raw);
+		return err_add(err, rc, "%.100s%s%.100s", tag->name,
+			       *tag->name ? ":" : "", raw);
 	for (size_t i = 0; i < v->items.nr && !exact; i++)
 		v->all |= v->items.items[i].all;
 	if (tag->kind == SPEC_TAG_NUMBERS)

@@ -26,14 +26,14 @@ enum spec_tag_id { /* a tag's slot in struct spec */
 #define TAG(id, name, kind, doc) SPEC_##id,
 #include "libspec/tag_list.h"
 #undef TAG
-	SPEC_NR_TAGS
+		   SPEC_NR_TAGS
 };
 
 struct spec_tag {
-	const char *name;   /* "image"; "": the default tag */
+	const char *name; /* "image"; "": the default tag */
 	enum spec_tag_kind kind;
 	enum spec_tag_id id;
-	const char *doc;    /* one line for README and opfs(5) */
+	const char *doc; /* one line for README and opfs(5) */
 };
 extern const struct spec_tag spec_tags[SPEC_NR_TAGS];
 
@@ -52,13 +52,13 @@ bool spec_word_parse(const char *word, size_t len, struct spec_word *out);
 
 /* One value, parsed.  Immutable, by reference count. */
 struct spec_value {
-	int refs;                /* atomic */
-	char *raw;               /* as typed */
-	char *text;              /* the name it spells if it is no list */
-	bool exact;              /* something is called @text: it stands for that alone */
-	bool all;                /* the word all is in the list: anything matches */
+	int refs;   /* atomic */
+	char *raw;  /* as typed */
+	char *text; /* the name it spells if it is no list */
+	bool exact; /* something is called @text: it stands for that alone */
+	bool all;   /* the word all is in the list: anything matches */
 	struct spec_items items;
-	uint64_t *numbers;       /* SPEC_TAG_NUMBERS: items.nr of them, but for all */
+	uint64_t *numbers; /* SPEC_TAG_NUMBERS: items.nr of them, but for all */
 	size_t nr_numbers;
 };
 

@@ -149,7 +149,8 @@ static int key_init(struct entry *e, const struct cache_kind *kind, const void *
 	return 0;
 }
 
-void *cache_peek(struct cache *c, const struct cache_kind *kind, const void *key, size_t len)
+void *cache_peek(struct cache *c, const struct cache_kind *kind, const void *key,
+		 size_t len)
 {
 	struct entry like, *e;
 	void *obj = NULL;

@@ -32,7 +32,8 @@ typedef int (*cache_make)(void *ctx, const struct viewer *v, void **obj, size_t 
  * cache_get - a thing from the cache, or made now
  * @key: names it together with @kind; copied
  * Waits if another thread makes it just now; if that one gives up (-EINTR) this one
- * makes it.  Returns 0 and a reference in *out, -EINTR if @v has gone, or what @make gave.
+ * makes it.  Returns 0 and a reference in *out, -EINTR if @v has gone, or what @make
+ * gave.
  */
 int cache_get(struct cache *c, const struct cache_kind *kind, const void *key, size_t len,
 	      cache_make make, void *ctx, const struct viewer *v, void **out,

@@ -10,15 +10,19 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "base/vec.h"
-#include "libspec/sample_read.h"
 #include "libspec/session.h"
+
+enum { COPY_NODES = 4096 };
 
 /* A catalog that is being made. */
 struct catalog_build {
 	struct catalog *c;
 	const struct viewer *viewer;
-	uint32_t dir; /* that is being read */
+	uint32_t dir;   /* that is being read */
+	bool copying;   /* it is live: its samples are copied */
+	off_t copy_end; /* length of the copy */
 	struct map images; /* kind and shown name -> index */
 	VEC(struct catalog_image) image_list;
 	VEC(struct catalog_file) flat, cg;
@@ -102,12 +106,14 @@ static int add_bad(struct catalog_build *b, const char *path, const char *reason
 }
 
 static int add_file(struct catalog_build *b, const struct spec_name *n, const char *path,
-		    const struct spec_sample_reader *r, uint64_t total)
+		    const struct spec_sample_reader *r, uint64_t total, off_t copy_off)
 {
 	struct catalog_file f = { .name = *n,
 				  .dir = b->dir,
 				  .callee = CATALOG_NO_IMAGE,
 				  .total = total,
+				  .copy_off = copy_off,
+				  .nr_nodes = r->nr_nodes,
 				  .header = r->header };
 	bool flat = n->callee.kind == SPEC_IMAGE_NONE;
 	int rc;
@@ -131,19 +137,61 @@ static int add_file(struct catalog_build *b, const struct spec_name *n, const ch
 	return 0;
 }
 
+/*
+ * Copies the nodes of a live file and sums them: one look at each, so that whatever is
+ * made of this generation later agrees with its total.
+ */
+static int copy_nodes(struct catalog_build *b, const struct spec_sample_reader *r,
+		      uint64_t *total, struct err *err)
+{
+	struct spec_sample_node nodes[COPY_NODES];
+
+	for (uint32_t at = 0; at < r->nr_nodes;) {
+		ssize_t n = spec_sample_read(r, at, nodes, COPY_NODES, err);
+		int rc;
+
+		if (n < 0)
+			return (int)n;
+		rc = file_write_all(b->c->copy_fd, nodes, (size_t)n * sizeof(*nodes));
+		if (rc)
+			return err_errno(err, rc, "copying samples to a temporary file");
+		for (ssize_t i = 0; i < n; i++)
+			*total += nodes[i].value;
+		at += (uint32_t)n;
+	}
+	b->copy_end += (off_t)r->nr_nodes * (off_t)sizeof(nodes[0]);
+	return 0;
+}
+
+static int sum_file(struct catalog_build *b, const struct spec_sample_reader *r,
+		    uint64_t *total, struct err *err)
+{
+	if (!b->copying)
+		return spec_sample_total(r, total, err);
+	if (b->c->copy_fd < 0)
+		b->c->copy_fd = file_unnamed();
+	if (b->c->copy_fd < 0)
+		return err_errno(err, b->c->copy_fd, "a temporary file for live samples");
+	/* what a failed copy left is written over */
+	if (lseek(b->c->copy_fd, b->copy_end, SEEK_SET) < 0)
+		return err_errno(err, -errno, "a temporary file for live samples");
+	return copy_nodes(b, r, total, err);
+}
+
 static int read_file(struct catalog_build *b, int dirfd, const char *path,
 		     const struct spec_name *n)
 {
 	struct spec_sample_reader r = { .fd = -1 };
 	struct err why = { 0 };
 	uint64_t total = 0;
+	off_t copy_off = b->copy_end;
 	int rc = spec_sample_open(dirfd, path, &r, &why);
 
 	if (rc == -ENOENT || rc == -ENOMEM) /* ENOENT: removed while we walk */
 		return rc == -ENOENT ? 0 : no_memory(b);
 	if (!rc)
-		rc = spec_sample_total(&r, &total, &why);
-	rc = rc ? add_bad(b, path, why.msg) : add_file(b, n, path, &r, total);
+		rc = sum_file(b, &r, &total, &why);
+	rc = rc ? add_bad(b, path, why.msg) : add_file(b, n, path, &r, total, copy_off);
 	spec_sample_fini(&r);
 	return rc;
 }
@@ -219,6 +267,28 @@ static int gone(struct catalog_build *b, const char *name, int rc)
 	return err_errno(b->err, rc, "session %.100s", name);
 }
 
+/* Somebody may be counting in it at this moment. */
+static bool is_live(const struct catalog_dir *d)
+{
+	return d->has_live ? !d->live.closed : !strcmp(d->session, "current");
+}
+
+/*
+ * A live collector writes its figures once a second, and counts all the time: what is
+ * shown as taken is what the files were seen to hold and what was lost.
+ */
+static void balance(const struct catalog_build *b, struct catalog_dir *d)
+{
+	uint64_t stored = 0;
+
+	vec_for(&b->flat, f)
+		if (f->dir == b->dir)
+			stored += f->total;
+	d->stats.value[SPEC_STAT_STORED] = stored;
+	d->stats.value[SPEC_STAT_TAKEN] =
+		stored + spec_stats_lost(&d->stats) + spec_stats_ignored(&d->stats);
+}
+
 static int read_session(struct catalog_build *b, int samples_fd, const char *name)
 {
 	struct catalog_dir *d = &b->c->dirs[b->dir];
@@ -241,9 +311,12 @@ static int read_session(struct catalog_build *b, int samples_fd, const char *nam
 	d->dev = st.st_dev;
 	d->ino = st.st_ino;
 	rc = read_tables(b, d);
+	b->copying = is_live(d);
 	rc = rc ? rc : spec_session_walk(d->fd, spec_session_escaped(d->fd), visit, b, b->err);
 	if (rc)
 		return rc;
+	if (d->has_live && b->copying)
+		balance(b, d);
 	if (d->has_live && d->live.drained_ns > b->c->drained_ns)
 		b->c->drained_ns = d->live.drained_ns;
 	else if (!d->has_live && ns_of(st.st_mtim) > b->c->drained_ns)
@@ -298,6 +371,7 @@ static int begin(struct catalog_build *b, size_t nr_dirs)
 	if (!b->c)
 		return no_memory(b);
 	b->c->refs = 1;
+	b->c->copy_fd = -1;
 	b->c->dirs = arena_calloc(&b->c->arena, nr_dirs + 1, sizeof(*b->c->dirs));
 	return b->c->dirs ? 0 : no_memory(b);
 }
@@ -306,8 +380,7 @@ static int begin(struct catalog_build *b, size_t nr_dirs)
 static bool is_saved(const struct catalog *c)
 {
 	for (size_t i = 0; i < c->nr_dirs; i++)
-		if (!strcmp(c->dirs[i].session, "current") ||
-		    (c->dirs[i].has_live && !c->dirs[i].live.closed))
+		if (!strcmp(c->dirs[i].session, "current") || is_live(&c->dirs[i]))
 			return false;
 	return true;
 }
@@ -377,6 +450,24 @@ int catalog_load_file(const char *path, struct catalog **out, struct err *err)
 	return 0;
 }
 
+int catalog_samples(const struct catalog *c, const struct catalog_file *f,
+		    struct spec_sample_reader *out, struct err *err)
+{
+	const struct catalog_dir *d = &c->dirs[f->dir];
+	int fd;
+
+	if (c->copy_fd < 0 || !is_live(d))
+		return spec_sample_open(d->fd, f->path, out, err);
+	fd = fcntl(c->copy_fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (fd < 0)
+		return err_errno(err, -errno, "%s", f->path);
+	*out = (struct spec_sample_reader){ .fd = fd,
+					    .nr_nodes = f->nr_nodes,
+					    .nodes_off = f->copy_off,
+					    .header = f->header };
+	return 0;
+}
+
 struct catalog *catalog_get(struct catalog *c)
 {
 	if (c)
@@ -393,6 +484,8 @@ void catalog_put(struct catalog *c)
 			close(c->dirs[i].fd);
 		spec_images_fini(&c->dirs[i].rows);
 	}
+	if (c->copy_fd >= 0)
+		close(c->copy_fd);
 	map_fini(&c->by_image);
 	map_fini(&c->by_event);
 	arena_fini(&c->arena);

@@ -12,6 +12,7 @@
 #include "libspec/match.h"
 #include "libspec/name.h"
 #include "libspec/sample_format.h"
+#include "libspec/sample_read.h"
 #include "libspec/stats.h"
 #include "opfs/viewer.h"
 
@@ -38,6 +39,8 @@ struct catalog_file {
 	uint32_t app, image;       /* indices into catalog.images */
 	uint32_t callee;           /* CATALOG_NO_IMAGE: a flat file */
 	uint64_t total;            /* sum of its values */
+	off_t copy_off;            /* its nodes in catalog.copy_fd, if there is one */
+	uint32_t nr_nodes;
 	struct spec_sample_header header;
 };
 
@@ -73,6 +76,7 @@ struct catalog {
 	struct map by_image; /* every shown name, base and label */
 	struct map by_event;
 	uint64_t total; /* of the flat files */
+	int copy_fd;    /* nodes of the live sessions, as they were at the load; or -1 */
 	size_t nr_dirs, nr_images, nr_files, nr_flat, nr_bad;
 };
 
@@ -89,6 +93,14 @@ int catalog_load(int session_dir_fd, char *const *names, size_t nr, const struct
 /* A catalog of one sample file, wherever it is.  The name is taken from its path, which
  * holds {root} or {kern}.  -EINVAL if it does not, -EBADMSG for a damaged file. */
 int catalog_load_file(const char *path, struct catalog **out, struct err *err);
+
+/**
+ * catalog_samples - opens what this generation saw of a file
+ * The copy for a live session, so that all that is made of a generation agrees; else
+ * the file.  Errors of spec_sample_open().
+ */
+int catalog_samples(const struct catalog *c, const struct catalog_file *f,
+		    struct spec_sample_reader *out, struct err *err);
 struct catalog *catalog_get(struct catalog *c);
 void catalog_put(struct catalog *c);
 

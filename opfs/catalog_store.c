@@ -46,7 +46,8 @@ static uint64_t clock_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-int catalog_store_new(const char *session_dir, struct catalog_store **out, struct err *err)
+int catalog_store_new(const char *session_dir, struct catalog_store **out,
+		      struct err *err)
 {
 	struct catalog_store *s = calloc(1, sizeof(*s));
 	int code;
@@ -63,9 +64,11 @@ int catalog_store_new(const char *session_dir, struct catalog_store **out, struc
 	}
 	catalog_store_free(s);
 	if (code == -ENOENT)
-		return err_set(err, code, "%s: no such session directory; record one with "
+		return err_set(err, code,
+			       "%s: no such session directory; record one with "
 			       "\"opcollect record -- COMMAND\", or name another with "
-			       "--session-dir", session_dir);
+			       "--session-dir",
+			       session_dir);
 	return err_errno(err, code, "%s", session_dir);
 }
 
@@ -136,7 +139,8 @@ static struct set *add_set(struct catalog_store *s, const char *key, struct set 
 }
 
 /* NULL: out of memory, or not there and not to be made. */
-static struct set *set_get(struct catalog_store *s, char *const *names, size_t nr, bool make)
+static struct set *set_get(struct catalog_store *s, char *const *names, size_t nr,
+			   bool make)
 {
 	CLEANUP(strbuf_fini) struct strbuf key = { 0 };
 	struct set *set = NULL, *dead = NULL;
@@ -182,13 +186,13 @@ static enum freshness look_at(const struct catalog_store *s, const struct catalo
 	if (d->fd < 0 || st.st_dev != d->dev || st.st_ino != d->ino)
 		return STALE;
 	if (spec_live_read(d->fd, &live, NULL)) /* one of OProfile's */
-		return d->has_live			? STALE :
-		       !strcmp(d->session, "current") ? UNKNOWN :
-							FRESH;
+		return d->has_live                      ? STALE
+		       : !strcmp(d->session, "current") ? UNKNOWN
+							: FRESH;
 	return d->has_live && live.generation == d->live.generation &&
-			       live.closed == d->live.closed ?
-		       FRESH :
-		       STALE;
+			       live.closed == d->live.closed
+		       ? FRESH
+		       : STALE;
 }
 
 /* The set's lock is held. */

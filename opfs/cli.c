@@ -20,14 +20,15 @@ int cli_set_session_dir(void *ctx, const char *arg, struct err *err)
 	return 0;
 }
 
-enum opt_result cli_parse(const struct opt_program *prog, int argc, char **argv, void *ctx,
-			  int *nr_operands)
+enum opt_result cli_parse(const struct opt_program *prog, int argc, char **argv,
+			  void *ctx, int *nr_operands)
 {
 	int at = 0, nr = 0;
 
 	while (at < argc) {
 		int first;
-		enum opt_result result = opt_parse(prog, argc - at, argv + at, ctx, &first);
+		enum opt_result result =
+			opt_parse(prog, argc - at, argv + at, ctx, &first);
 		bool ended = !strcmp(argv[at + first - 1], "--") && first > 1;
 
 		if (result != OPT_RUN)

@@ -22,17 +22,19 @@ struct cli {
 /* Row of an option table: --session-dir.  @ctx of opt_parse() is a struct cli, or
  * begins with one. */
 #define CLI_OPT_SESSION_DIR                                                              \
-	{ .name = "session-dir", .arg = "DIR",                                           \
-	  .doc = "where sessions are (./oprofile_data, else /var/lib/oprofile)",         \
-	  .set = cli_set_session_dir }
+	{                                                                                \
+		.name = "session-dir", .arg = "DIR",                                     \
+		.doc = "where sessions are (./oprofile_data, else /var/lib/oprofile)",   \
+		.set = cli_set_session_dir                                               \
+	}
 int cli_set_session_dir(void *ctx, const char *arg, struct err *err);
 
 /**
  * cli_parse - options, which may stand behind operands too ("--" ends them)
  * Operands are moved to argv[1 .. *nr_operands].
  */
-enum opt_result cli_parse(const struct opt_program *prog, int argc, char **argv, void *ctx,
-			  int *nr_operands);
+enum opt_result cli_parse(const struct opt_program *prog, int argc, char **argv,
+			  void *ctx, int *nr_operands);
 /* Opens the tree for whoever runs this.  0, or CLI_FAILED with the reason told. */
 int cli_open(struct cli *c, const char *program);
 void cli_fini(struct cli *c);

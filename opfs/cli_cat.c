@@ -99,8 +99,8 @@ static int print_path(struct cat *c, const char *path)
 	place_fini(&p);
 	if (rc)
 		return cli_failed(program.name, path, &err);
-	status = text->fd >= 0 ? copy_file(text->fd, path) :
-				 write_out(text->data, text->len, path);
+	status = text->fd >= 0 ? copy_file(text->fd, path)
+			       : write_out(text->data, text->len, path);
 	text_put(text);
 	return status;
 }
@@ -127,7 +127,8 @@ static int render(struct cat *c, struct catalog *cat, const struct report *repor
 {
 	const uint32_t only = 0;
 	struct profile *p;
-	int rc = profile_load(cat, &only, 1, report->needs, syms, &c->cli.viewer, &p, err);
+	int rc =
+		profile_load(cat, &only, 1, report->needs, syms, &c->cli.viewer, &p, err);
 
 	if (rc)
 		return rc;
@@ -145,8 +146,8 @@ static int print_sample_file(struct cat *c, const struct report *report)
 	struct catalog *cat = NULL;
 	struct err err = { 0 };
 	char real[PATH_MAX];
-	int rc = syms ? catalog_load_file(c->sample_file, &cat, &err) :
-			err_set(&err, -ENOMEM, "out of memory");
+	int rc = syms ? catalog_load_file(c->sample_file, &cat, &err)
+		      : err_set(&err, -ENOMEM, "out of memory");
 
 	if (!rc && c->binary)
 		rc = use_binary(cat, c->binary, &row, real, &err);
@@ -155,8 +156,8 @@ static int print_sample_file(struct cat *c, const struct report *report)
 	if (syms)
 		sym_cache_free(syms);
 	sym_server_free(server);
-	return rc ? cli_failed(program.name, c->sample_file, &err) :
-		    write_out(out.data, out.len, c->sample_file);
+	return rc ? cli_failed(program.name, c->sample_file, &err)
+		  : write_out(out.data, out.len, c->sample_file);
 }
 
 static int sample_file_main(struct cat *c, int nr, char **names)
@@ -188,7 +189,8 @@ int opfs_cat_main(int argc, char **argv)
 		return result == OPT_DONE ? CLI_OK : CLI_USAGE;
 	if (!nr || (c.binary && !c.sample_file)) {
 		fprintf(stderr, "%s: %s\ntry '%s --help'\n", program.name,
-			nr ? "--binary needs --sample-file" : "which PATH?", program.name);
+			nr ? "--binary needs --sample-file" : "which PATH?",
+			program.name);
 		return CLI_USAGE;
 	}
 	if (c.sample_file)

@@ -103,12 +103,15 @@ static int print_long(struct ls *ls, const struct place *p, const char *name)
 	if (when && localtime_r(&when, &tm))
 		strftime(date, sizeof(date), "%Y-%m-%d %H:%M", &tm);
 	printf("%c %12" PRIu64 " %-16s %s%s%s\n",
-	       link ? 'l' : p->kind == PLACE_FILE ? '-' : 'd', size, date, name,
-	       link ? " -> " : "", link ? p->target : "");
+	       link                    ? 'l'
+	       : p->kind == PLACE_FILE ? '-'
+				       : 'd',
+	       size, date, name, link ? " -> " : "", link ? p->target : "");
 	return CLI_OK;
 }
 
-static int print_entries(struct ls *ls, const struct place *dir, const struct entries *list)
+static int print_entries(struct ls *ls, const struct place *dir,
+			 const struct entries *list)
 {
 	int status = CLI_OK;
 
@@ -121,8 +124,8 @@ static int print_entries(struct ls *ls, const struct place *dir, const struct en
 			puts(e->name);
 			continue;
 		}
-		if (tree_step(ls->cli.tree, dir, e->name, strlen(e->name), &ls->cli.viewer, &p,
-			      &err)) {
+		if (tree_step(ls->cli.tree, dir, e->name, strlen(e->name),
+			      &ls->cli.viewer, &p, &err)) {
 			status = cli_failed(program.name, e->name, &err);
 			continue;
 		}

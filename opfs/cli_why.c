@@ -14,7 +14,8 @@ static const struct opt opts[] = {
 static const struct opt_program program = {
 	.name = "opfs why",
 	.synopsis = "PATH...",
-	.about = "Says what a path means, or which component of it fails, why, and what there\n"
+	.about = "Says what a path means, or which component of it fails, why, and what "
+		 "there\n"
 		 "is instead.  Exit status 1 if one of the paths does not exist.",
 	.opts = opts,
 };
@@ -60,7 +61,8 @@ static void explain_tags(const struct spec *spec)
 
 		if (!v)
 			continue;
-		printf("  %-18s %s%s\n", *spec_tags[i].name ? spec_tags[i].name : "(name)",
+		printf("  %-18s %s%s\n",
+		       *spec_tags[i].name ? spec_tags[i].name : "(name)",
 		       v->exact ? v->text : v->raw,
 		       v->exact ? "  (exactly this name)" : "");
 	}

@@ -33,11 +33,13 @@ static const struct command *find_command(const char *name)
 
 static void describe(struct strbuf *out)
 {
-	strbuf_puts(out, "Shows OProfile sessions as directories and files.\n\nCommands:\n");
+	strbuf_puts(out,
+		    "Shows OProfile sessions as directories and files.\n\nCommands:\n");
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		strbuf_printf(out, "  %-30s  %s\n", commands[i].name, commands[i].doc);
-	strbuf_puts(out, "\n\"opfs COMMAND --help\" tells more.  In the words of mount(8):\n"
-			 "  opfs SESSION_DIR MOUNTPOINT -o OPTIONS");
+	strbuf_puts(out,
+		    "\n\"opfs COMMAND --help\" tells more.  In the words of mount(8):\n"
+		    "  opfs SESSION_DIR MOUNTPOINT -o OPTIONS");
 }
 
 /* Options without a command.  Returns an exit status. */
@@ -67,7 +69,8 @@ static int general(int argc, char **argv)
 /* -V may stand before the command as well. */
 static void skip_verbose(int *argc, char ***argv)
 {
-	while (*argc > 2 && (!strcmp((*argv)[1], "-V") || !strcmp((*argv)[1], "--verbose"))) {
+	while (*argc > 2 &&
+	       (!strcmp((*argv)[1], "-V") || !strcmp((*argv)[1], "--verbose"))) {
 		opt_verbose = true;
 		(*argv)[1] = (*argv)[0];
 		(*argc)--;

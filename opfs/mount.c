@@ -201,6 +201,15 @@ static int loop(struct mount *m, struct err *err)
 	return rc;
 }
 
+/* Who is on the way out is not to be killed by a second signal. */
+static void ignore_signals(void)
+{
+	static const int signals[] = { SIGTERM, SIGINT, SIGHUP };
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		signal(signals[i], SIG_IGN);
+}
+
 static void take_down(struct mount *m)
 {
 	bool still = false;
@@ -208,10 +217,10 @@ static void take_down(struct mount *m)
 	if (m->fs)
 		fuse_fs_stop(m->fs);
 	still = !notify_stop(m->notify);
-	if (m->signals)
-		fuse_remove_signal_handlers(m->session);
 	if (m->mounted)
 		fuse_session_unmount(m->session);
+	if (m->signals)
+		ignore_signals();
 	if (!still) {
 		if (m->session)
 			fuse_session_destroy(m->session);

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "libspec/sample_read.h"
 
 /* From sample files to rows by symbol: nodes are read in blocks and counted in arrays. */
 
@@ -84,7 +83,7 @@ static int count_file(struct profile_build *b, struct bins *n,
 
 	if (viewer_gone(b->v))
 		return profile_interrupted(b);
-	rc = spec_sample_open(b->p->cat->dirs[f->dir].fd, f->path, &r, &why);
+	rc = catalog_samples(b->p->cat, f, &r, &why);
 	if (rc)
 		return rc == -ENOMEM ? rc : note_bad(b, f->path, why.msg);
 	for (uint32_t at = 0; at < r.nr_nodes; at += (uint32_t)got) {

@@ -109,8 +109,7 @@ void reasons_add(struct reasons *r, uid_t uid, const char *text)
 		slot->times++;
 	} else {
 		free(slot->text);
-		*slot = (struct reason){ 
-			.text = TAKE(copy), .times = 1 };
+		*slot = (struct reason){ .text = TAKE(copy), .times = 1 };
 		u->next = (u->next + 1) % PER_USER;
 		u->nr += u->nr < PER_USER;
 	}
@@ -125,7 +124,8 @@ void reasons_show(struct reasons *r, uid_t uid, struct strbuf *out)
 	pthread_mutex_lock(&r->lock);
 	u = find_user(r, uid);
 	for (unsigned i = 0; u && i < u->nr; i++) {
-		const struct reason *reason = &u->ring[(u->next + PER_USER - 1 - i) % PER_USER];
+		const struct reason *reason =
+			&u->ring[(u->next + PER_USER - 1 - i) % PER_USER];
 		char when[32] = "";
 		struct tm tm;
 
@@ -142,9 +142,9 @@ void reasons_show(struct reasons *r, uid_t uid, struct strbuf *out)
 bool reasons_is_probe(const char *name, size_t len)
 {
 	static const char *const names[] = {
-		"autorun.inf", "desktop.ini", "lost+found", "AACS",     "BDMV",
-		"CVS",	       "RCS",	      "SCCS",	    "BDAV",     "VIDEO_TS",
-		"DCIM",	       "HEAD",	      "_darcs",	    "Thumbs.db", "mimetypes",
+		"autorun.inf", "desktop.ini", "lost+found", "AACS",      "BDMV",
+		"CVS",         "RCS",         "SCCS",       "BDAV",      "VIDEO_TS",
+		"DCIM",        "HEAD",        "_darcs",     "Thumbs.db", "mimetypes",
 	};
 	static const char desktop[] = ".desktop";
 
@@ -152,6 +152,6 @@ bool reasons_is_probe(const char *name, size_t len)
 		if (strlen(names[i]) == len && !strncasecmp(names[i], name, len))
 			return true;
 	return (len && name[0] == '.') ||
-	       (len >= sizeof(desktop) - 1 &&
-		!memcmp(name + len - (sizeof(desktop) - 1), desktop, sizeof(desktop) - 1));
+	       (len >= sizeof(desktop) - 1 && !memcmp(name + len - (sizeof(desktop) - 1),
+						      desktop, sizeof(desktop) - 1));
 }

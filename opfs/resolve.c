@@ -120,7 +120,8 @@ static bool step(const struct resolver *r, struct walk *w, const char *name)
 	}
 	strbuf_putc(&w->done, '/');
 	strbuf_puts(&w->done, name);
-	if (strbuf_error(&w->done) || (r->mountpoint && !strcmp(w->done.data, r->mountpoint)))
+	if (strbuf_error(&w->done) ||
+	    (r->mountpoint && !strcmp(w->done.data, r->mountpoint)))
 		return false;
 	len = readlink(w->done.data, target, sizeof(target) - 1);
 	if (len < 0)
@@ -186,7 +187,8 @@ int resolver_path(struct resolver *r, const char *path, bool remembered_only,
 	int rc = -EAGAIN;
 
 	pthread_mutex_lock(&r->lock);
-	if (slot->path && !strcmp(slot->path, path) && seconds() - slot->at < KEEP_SECONDS)
+	if (slot->path && !strcmp(slot->path, path) &&
+	    seconds() - slot->at < KEEP_SECONDS)
 		rc = answer(slot->real, out);
 	pthread_mutex_unlock(&r->lock);
 	if (rc != -EAGAIN || remembered_only)

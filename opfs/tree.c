@@ -152,7 +152,8 @@ static void remember(struct tree *t, const struct place *from, const char *name,
 		strbuf_putc(&text, '/');
 	}
 	if (from->kind == PLACE_VALUES || from->kind == PLACE_PREFIX) {
-		strbuf_printf(&text, "%s%s%s", from->tag->name, *from->tag->name ? ":" : "",
+		strbuf_printf(&text, "%s%s%s", from->tag->name,
+			      *from->tag->name ? ":" : "",
 			      from->value ? from->value : "");
 		strbuf_putc(&text, '/');
 	}
@@ -165,7 +166,9 @@ int tree_step(struct tree *t, const struct place *from, const char *name, size_t
 {
 	CLEANUP(free_ptr) char *word = component(name, len);
 	struct err why = { 0 };
-	struct ask a = { .t = t, .v = v, .err = &why, .probe = reasons_is_probe(name, len) };
+	struct ask a = {
+		.t = t, .v = v, .err = &why, .probe = reasons_is_probe(name, len)
+	};
 	int rc;
 
 	if (word)
@@ -283,7 +286,8 @@ int tree_refresh(struct tree *t, struct place *p, const struct viewer *v, struct
 
 	if (!p->cat || p->kind == PLACE_LINK)
 		return 0;
-	rc = catalog_store_get(t->store, p->spec->sessions, p->spec->nr_sessions, v, &now, err);
+	rc = catalog_store_get(t->store, p->spec->sessions, p->spec->nr_sessions, v, &now,
+			       err);
 	if (rc)
 		return rc;
 	if (now == p->cat) {
@@ -309,8 +313,8 @@ static bool list_is_quick(struct tree *t, const struct place *p)
 		return true;
 	if (p->spec->values[SPEC_SYMBOL] || (p->tag && p->tag->kind == SPEC_TAG_SYMBOL) ||
 	    !catalog_store_ready(t->store, p->spec->sessions, p->spec->nr_sessions) ||
-	    catalog_store_get(t->store, p->spec->sessions, p->spec->nr_sessions, NULL, &now,
-			      NULL))
+	    catalog_store_get(t->store, p->spec->sessions, p->spec->nr_sessions, NULL,
+			      &now, NULL))
 		return false;
 	same = now == p->cat;
 	catalog_put(now);
@@ -321,8 +325,9 @@ bool tree_quick(struct tree *t, const struct place *p, const char *name, size_t 
 {
 	CLEANUP(free_ptr) char *word = component(name, len);
 	struct err err;
-	struct ask a = { .t = t, .quick = true, .err = &err,
-			 .probe = reasons_is_probe(name, len) };
+	struct ask a = {
+		.t = t, .quick = true, .err = &err, .probe = reasons_is_probe(name, len)
+	};
 	struct place to;
 	int rc;
 

@@ -28,25 +28,25 @@ enum place_kind {
 
 struct place {
 	enum place_kind kind;
-	bool listed;             /* reached through listed names only: may nest */
-	struct catalog *cat;     /* reference; NULL at the root */
-	struct spec *spec;       /* reference: sessions and tags so far; NULL at the root */
+	bool listed;         /* reached through listed names only: may nest */
+	struct catalog *cat; /* reference; NULL at the root */
+	struct spec *spec;   /* reference: sessions and tags so far; NULL at the root */
 	const struct spec_tag *tag; /* the tag whose value is open, or NULL */
-	char *value;             /* raw text of the open value so far, or NULL; @spec has
+	char *value;           /* raw text of the open value so far, or NULL; @spec has
 				  * it already if it names something (PROFILE) */
-	struct selection *sel;   /* reference: the sample files; NULL at the root */
+	struct selection *sel; /* reference: the sample files; NULL at the root */
 	const struct report *report; /* FILE below a session */
-	const char *root_name;   /* FILE at the root: "README" or "status" */
-	char *target;            /* LINK */
+	const char *root_name;       /* FILE at the root: "README" or "status" */
+	char *target;                /* LINK */
 };
 
 struct tree; /* session directory, catalogs, symbols, caches, reasons: one a program */
 
 struct tree_options {
 	const char *session_dir;
-	bool shared;          /* other users may ask: check what each may see */
-	uid_t owner;          /* who mounted */
-	size_t cache_bytes;   /* bound on cached profiles, texts and symbol tables */
+	bool shared;            /* other users may ask: check what each may see */
+	uid_t owner;            /* who mounted */
+	size_t cache_bytes;     /* bound on cached profiles, texts and symbol tables */
 	const char *mountpoint; /* absolute; never entered when links are resolved */
 	const char *about;      /* one line for /status: mount point and options */
 };
@@ -80,14 +80,16 @@ bool tree_quick(struct tree *t, const struct place *p, const char *name, size_t 
 
 /* Moves a place to the newest generation of its sessions; -ENOENT if it selects nothing
  * there any more, or the session has gone. */
-int tree_refresh(struct tree *t, struct place *p, const struct viewer *v, struct err *err);
+int tree_refresh(struct tree *t, struct place *p, const struct viewer *v,
+		 struct err *err);
 
 struct tree_entry {
 	const char *name; /* dies after the callback */
 	enum place_kind kind;
 };
 int tree_list(struct tree *t, const struct place *p, const struct viewer *v,
-	      int (*emit)(void *ctx, const struct tree_entry *e), void *ctx, struct err *err);
+	      int (*emit)(void *ctx, const struct tree_entry *e), void *ctx,
+	      struct err *err);
 
 /* A text by reference count: what one open sees. */
 struct text {
@@ -109,16 +111,18 @@ bool tree_is_probe(const char *name, size_t len);
 int tree_text(struct tree *t, const struct place *p, const struct viewer *v,
 	      struct text **out, struct err *err);
 /* The same if it is cached already, else NULL: never blocks. */
-struct text *tree_text_cached(struct tree *t, const struct place *p, const struct viewer *v);
+struct text *tree_text_cached(struct tree *t, const struct place *p,
+			      const struct viewer *v);
 
 /* Samples below a directory (its st_size), of the whole session (for percent), and the
  * time of the last drain in CLOCK_REALTIME ns (mtime). */
 uint64_t tree_samples(const struct place *p);
 uint64_t tree_session_samples(const struct place *p);
 uint64_t tree_mtime_ns(const struct place *p);
-/* A canonical key: of a directory its specification; of a file generation and file too. */
+/* A canonical key: of a directory its specification; of a file also its generation. */
 void tree_key(const struct place *p, struct strbuf *out);
 /* The directory session NAME may be seen by: st_mode bits of samples/NAME for others. */
-int tree_mode(struct tree *t, const struct place *p, mode_t *mode, uid_t *uid, gid_t *gid);
+int tree_mode(struct tree *t, const struct place *p, mode_t *mode, uid_t *uid,
+	      gid_t *gid);
 
 #endif

@@ -46,8 +46,8 @@ struct ask {
 /* ---- tree_select.c */
 
 struct selection {
-	int refs;         /* atomic */
-	uint32_t *files;  /* indices into catalog.files, ascending */
+	int refs;        /* atomic */
+	uint32_t *files; /* indices into catalog.files, ascending */
 	size_t nr;
 	uint64_t samples; /* in them; with symbol:, of those symbols */
 };
@@ -145,12 +145,13 @@ void names_sort(struct names *n);
 void names_fini(struct names *n);
 
 /* How the values of a tag in a place are listed.  -EAGAIN as tree_select(). */
-int tree_value_names(const struct ask *a, const struct place *p, const struct spec_tag *tag,
-		     struct names *out);
+int tree_value_names(const struct ask *a, const struct place *p,
+		     const struct spec_tag *tag, struct names *out);
 /* The image that spec_listed() cut to @raw, or CATALOG_NO_IMAGE; *name is what of it. */
 uint32_t tree_cut_image(const struct catalog *cat, const char *raw, const char **name);
 /* How a symbol is listed: @ambiguous if another one reads the same. */
-void tree_listed_symbol(const struct profile_row *row, bool ambiguous, struct strbuf *out);
+void tree_listed_symbol(const struct profile_row *row, bool ambiguous,
+			struct strbuf *out);
 
 /* ---- tree_list.c */
 
@@ -169,8 +170,8 @@ int tree_prefix_names(const struct ask *a, const struct place *p, struct names *
 /* ---- tree_reason.c */
 
 /* -ENOENT, with why a value of a tag selects nothing and what would. */
-int tree_no_value(const struct ask *a, const struct place *from, const struct spec_tag *tag,
-		  const char *raw);
+int tree_no_value(const struct ask *a, const struct place *from,
+		  const struct spec_tag *tag, const char *raw);
 /* "NAME, NAME ... (12 more)", the nearest to @typed first. */
 void tree_suggest(const struct names *n, const char *typed, struct strbuf *out);
 

@@ -11,7 +11,7 @@ enum { MAX_ENTRIES = 15 };
 
 /* Tags that get a link where they tell samples apart, in this order. */
 static const enum spec_tag_id link_tags[] = { SPEC_IMAGE, SPEC_LIB_IMAGE, SPEC_SYMBOL,
-					      SPEC_TGID,  SPEC_TID,	  SPEC_CPU,
+					      SPEC_TGID,  SPEC_TID,       SPEC_CPU,
 					      SPEC_COUNT, SPEC_UNIT_MASK };
 
 /* Counts and unit masks differ from event to event anyway: they tell samples apart only
@@ -160,8 +160,10 @@ char *tree_link(const struct place *p, const char *name)
 	if (word.value && word.tag->id == SPEC_EVENT && nest == word.tag &&
 	    is_event_link(p, word.value))
 		strbuf_printf(&target, "event/%s", word.value);
-	for (size_t i = 0; i < sizeof(link_tags) / sizeof(link_tags[0]) && !word.colon; i++)
-		if (word.tag->id == link_tags[i] && is_linked(p, &axes, nest, link_tags[i]))
+	for (size_t i = 0; i < sizeof(link_tags) / sizeof(link_tags[0]) && !word.colon;
+	     i++)
+		if (word.tag->id == link_tags[i] &&
+		    is_linked(p, &axes, nest, link_tags[i]))
 			strbuf_printf(&target, "%s:", name);
 	return target.len ? strbuf_take(&target) : NULL;
 }

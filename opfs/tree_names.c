@@ -180,7 +180,8 @@ uint32_t tree_cut_image(const struct catalog *cat, const char *raw, const char *
 		const char *names[] = { short_name(img), img->shown };
 
 		for (size_t n = 0; n < 2; n++) {
-			if (strlen(names[n]) < SPEC_LISTED_MAX / 3 || !listed_as(names[n], raw))
+			if (strlen(names[n]) < SPEC_LISTED_MAX / 3 ||
+			    !listed_as(names[n], raw))
 				continue;
 			*name = names[n];
 			return i;
@@ -223,8 +224,9 @@ static int add_symbols(const struct symbol *symbols, size_t nr, struct names *ou
 	for (size_t i = 0, end; i < nr && !rc; i = end) {
 		bool ambiguous = false;
 
-		for (end = i + 1; end < nr && !strcmp(symbols[i].row->name,
-						      symbols[end].row->name); end++)
+		for (end = i + 1;
+		     end < nr && !strcmp(symbols[i].row->name, symbols[end].row->name);
+		     end++)
 			ambiguous |= strcmp(symbols[i].raw, symbols[end].raw) != 0;
 		for (size_t k = i; k < end && !rc; k++) {
 			CLEANUP(strbuf_fini) struct strbuf text = { 0 };
@@ -232,7 +234,8 @@ static int add_symbols(const struct symbol *symbols, size_t nr, struct names *ou
 			if (k > i && !strcmp(symbols[k - 1].raw, symbols[k].raw))
 				continue;
 			tree_listed_symbol(symbols[k].row, ambiguous, &text);
-			rc = strbuf_error(&text) ? -ENOMEM : names_add(out, strbuf_str(&text));
+			rc = strbuf_error(&text) ? -ENOMEM
+						 : names_add(out, strbuf_str(&text));
 		}
 	}
 	return rc;
@@ -252,7 +255,8 @@ static int symbol_names(const struct ask *a, const struct place *p, struct names
 	for (size_t i = 0; i < profile->nr_rows; i++) {
 		const struct profile_row *row = &profile->rows[i];
 
-		symbols[i] = (struct symbol){ row, row->sym ? row->sym->name : row->name };
+		symbols[i] =
+			(struct symbol){ row, row->sym ? row->sym->name : row->name };
 	}
 	qsort(symbols, profile->nr_rows, sizeof(*symbols), compare_symbols);
 	rc = add_symbols(symbols, profile->nr_rows, out);
@@ -299,8 +303,8 @@ static int compare_numbers(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-static int file_values(const struct ask *a, const struct place *p, const struct spec_tag *tag,
-		       struct names *out)
+static int file_values(const struct ask *a, const struct place *p,
+		       const struct spec_tag *tag, struct names *out)
 {
 	CLEANUP(map_u64_fini) struct map_u64 seen = { 0 };
 	int rc = 0;
@@ -311,7 +315,8 @@ static int file_values(const struct ask *a, const struct place *p, const struct 
 		uint64_t one;
 
 		if (tag->kind == SPEC_TAG_NAMES) {
-			if (!i || strcmp(n->event, p->cat->files[p->sel->files[i - 1]].name.event))
+			if (!i || strcmp(n->event,
+					 p->cat->files[p->sel->files[i - 1]].name.event))
 				rc = add_listed(out, n->event);
 			continue;
 		}
@@ -339,7 +344,8 @@ static int session_names(const struct ask *a, const struct place *p,
 
 	if (tag->id == SPEC_SESSION)
 		rc = tree_sessions(a->t, a->v, &all, a->err);
-	for (size_t i = 0; i < p->spec->nr_sessions && tag->id != SPEC_SESSION && !rc; i++)
+	for (size_t i = 0; i < p->spec->nr_sessions && tag->id != SPEC_SESSION && !rc;
+	     i++)
 		rc = names_add(&all, p->spec->sessions[i]);
 	if (tag->id != SPEC_SESSION && all.len < 2) /* nothing would be left */
 		return rc;
@@ -349,8 +355,8 @@ static int session_names(const struct ask *a, const struct place *p,
 	return rc;
 }
 
-int tree_value_names(const struct ask *a, const struct place *p, const struct spec_tag *tag,
-		     struct names *out)
+int tree_value_names(const struct ask *a, const struct place *p,
+		     const struct spec_tag *tag, struct names *out)
 {
 	switch (tag->kind) {
 	case SPEC_TAG_IMAGES:

@@ -33,7 +33,8 @@ static unsigned distance(const char *a, const char *b)
 		for (size_t j = 1; j <= nb; j++) {
 			unsigned above = row[j];
 
-			row[j] = min3(above + 1, row[j - 1] + 1, diagonal + (a[i] != b[j - 1]));
+			row[j] = min3(above + 1, row[j - 1] + 1,
+				      diagonal + (a[i] != b[j - 1]));
 			diagonal = above;
 		}
 	}
@@ -57,8 +58,8 @@ static int compare_near(const void *x, const void *y)
 {
 	const struct near *a = x, *b = y;
 
-	return a->far != b->far ? (a->far > b->far) - (a->far < b->far) :
-				  strcmp(a->name, b->name);
+	return a->far != b->far ? (a->far > b->far) - (a->far < b->far)
+				: strcmp(a->name, b->name);
 }
 
 void tree_suggest(const struct names *n, const char *typed, struct strbuf *out)
@@ -71,8 +72,9 @@ void tree_suggest(const struct names *n, const char *typed, struct strbuf *out)
 		return;
 	}
 	for (size_t i = 0; i < n->len; i++)
-		near[i] = (struct near){ n->data[i],
-					 n->len > MAX_SHOWN ? farness(n->data[i], typed) : 0 };
+		near[i] = (struct near){ n->data[i], n->len > MAX_SHOWN
+							     ? farness(n->data[i], typed)
+							     : 0 };
 	if (n->len > MAX_SHOWN)
 		qsort(near, n->len, sizeof(*near), compare_near);
 	for (; shown < n->len && shown < MAX_SHOWN; shown++) {
@@ -93,7 +95,9 @@ static bool looks_like_tag(const char *raw, struct strbuf *out)
 
 	if (!len || raw[len] != ':')
 		return false;
-	strbuf_printf(out, "there is no tag \"%.*s\" in this version (there are:", (int)len, raw);
+	strbuf_printf(out,
+		      "there is no tag \"%.*s\" in this version (there are:", (int)len,
+		      raw);
 	for (size_t i = 0; i < SPEC_NR_TAGS; i++)
 		if (*spec_tags[i].name && i != SPEC_SESSION && i != SPEC_SESSION_EXCLUDE)
 			strbuf_printf(out, " %s", spec_tags[i].name);
@@ -154,8 +158,10 @@ static void explain(const struct place *from, const struct spec_tag *tag, const 
 		return;
 	}
 	if (by && !values->len) {
-		strbuf_printf(out, "these samples are not separated by %s (record with "
-				   "opcollect record --separate=%s)", by, by);
+		strbuf_printf(out,
+			      "these samples are not separated by %s (record with "
+			      "opcollect record --separate=%s)",
+			      by, by);
 		return;
 	}
 	if (!raw) {
@@ -164,23 +170,26 @@ static void explain(const struct place *from, const struct spec_tag *tag, const 
 	}
 	strbuf_printf(out, "no %s \"%.80s\" here", what(tag), raw);
 	if (tag->kind == SPEC_TAG_IMAGES && exists_elsewhere(from, raw))
-		strbuf_puts(out, tag->id == SPEC_IMAGE ?
-					 " (it is a library or kernel image: lib-image:)" :
-					 " (the session has it, this selection has not)");
+		strbuf_puts(out,
+			    tag->id == SPEC_IMAGE
+				    ? " (it is a library or kernel image: lib-image:)"
+				    : " (the session has it, this selection has not)");
 	if (tag->kind == SPEC_TAG_IMAGES && strpbrk(raw, "*?["))
-		strbuf_puts(out, " (a wildcard without \"/\" means names, one with it paths)");
+		strbuf_puts(out,
+			    " (a wildcard without \"/\" means names, one with it paths)");
 	strbuf_puts(out, "; there are: ");
 	tree_suggest(values, raw, out);
 }
 
-int tree_no_value(const struct ask *a, const struct place *from, const struct spec_tag *tag,
-		  const char *raw)
+int tree_no_value(const struct ask *a, const struct place *from,
+		  const struct spec_tag *tag, const char *raw)
 {
 	CLEANUP(names_fini) struct names values = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
 	struct err ignored;
 	struct ask quietly = *a;
-	bool exclusion = tag->id == SPEC_IMAGE_EXCLUDE || tag->id == SPEC_LIB_IMAGE_EXCLUDE;
+	bool exclusion =
+		tag->id == SPEC_IMAGE_EXCLUDE || tag->id == SPEC_LIB_IMAGE_EXCLUDE;
 	/* to list what can be excluded would ask this very question */
 	const struct spec_tag *list = exclusion ? &spec_tags[SPEC_LIB_IMAGE] : tag;
 
@@ -191,6 +200,7 @@ int tree_no_value(const struct ask *a, const struct place *from, const struct sp
 		return err_set(a->err, -EINTR, "interrupted");
 	explain(from, tag, raw, &values, &text);
 	if (exclusion && raw && exists_elsewhere(from, raw))
-		return err_set(a->err, -ENOENT, "%s:%.100s leaves nothing", tag->name, raw);
+		return err_set(a->err, -ENOENT, "%s:%.100s leaves nothing", tag->name,
+			       raw);
 	return err_set(a->err, -ENOENT, "%s", strbuf_str(&text));
 }

@@ -142,9 +142,11 @@ static int load(const struct ask *a, char *const *names, size_t nr, struct catal
 {
 	for (size_t i = 0; i < nr; i++)
 		if (!tree_may_see(a->t, names[i], a->v))
-			return err_set(a->err, -EACCES,
-				       "session %.100s: its directory does not allow you to "
-				       "read it (its owner can: chmod o+rx)", names[i]);
+			return err_set(
+				a->err, -EACCES,
+				"session %.100s: its directory does not allow you to "
+				"read it (its owner can: chmod o+rx)",
+				names[i]);
 	if (a->quick && !catalog_store_ready(a->t->store, names, nr))
 		return -EAGAIN;
 	return catalog_store_get(a->t->store, names, nr, a->v, cat, a->err);
@@ -180,7 +182,8 @@ int tree_enter_sessions(const struct ask *a, char *const *names, size_t nr, bool
 			struct place *to)
 {
 	CLEANUP(spec_putp) struct spec *spec = spec_new(names, nr);
-	int rc = spec ? tree_enter_spec(a, spec, to) : err_set(a->err, -ENOMEM, "out of memory");
+	int rc = spec ? tree_enter_spec(a, spec, to)
+		      : err_set(a->err, -ENOMEM, "out of memory");
 
 	if (!rc)
 		to->listed = listed;
@@ -286,7 +289,8 @@ int tree_session_exclude(const struct ask *a, const struct place *from, const ch
 		if (!is_in(&out, from->spec->sessions[i]))
 			rc = names_add(&kept, from->spec->sessions[i]);
 	if (!rc && !kept.len)
-		rc = err_set(a->err, -ENOENT, "session-exclude:%.100s leaves no session", raw);
+		rc = err_set(a->err, -ENOENT, "session-exclude:%.100s leaves no session",
+			     raw);
 	rc = rc ? rc : spec_value_new(tag, raw, false, &value, a->err);
 	if (rc)
 		return rc;
@@ -323,8 +327,8 @@ static int step_tag(const struct ask *a, const char *name, const struct spec_wor
 	if (rc)
 		return rc;
 	if (word->tag->id == SPEC_SESSION)
-		rc = tree_place_init(to, PLACE_VALUES, current.cat, current.spec, current.sel,
-				     word->tag, NULL, a->err);
+		rc = tree_place_init(to, PLACE_VALUES, current.cat, current.spec,
+				     current.sel, word->tag, NULL, a->err);
 	else
 		rc = tree_step_below(a, &current, name, to);
 	place_fini(&current);
@@ -343,8 +347,10 @@ int tree_step_root(const struct ask *a, const char *name, struct place *to)
 		return 0;
 	}
 	if (tree_is_reserved(name))
-		return err_set(a->err, -ENOENT, "there is no \"%s\" in this version; a session "
-			       "called so is %%%02X%s", name, (unsigned char)*name, name + 1);
+		return err_set(a->err, -ENOENT,
+			       "there is no \"%s\" in this version; a session "
+			       "called so is %%%02X%s",
+			       name, (unsigned char)*name, name + 1);
 	session = one_session(a->t, name, a->v);
 	if (session)
 		return enter_one(a, session, name, to);

@@ -81,7 +81,8 @@ static struct selection *new_selection(size_t max)
 	return NULL;
 }
 
-static struct selection *pick_files(const struct catalog *cat, const struct spec_select *by)
+static struct selection *pick_files(const struct catalog *cat,
+				    const struct spec_select *by)
 {
 	struct selection *s = new_selection(cat->nr_flat);
 

@@ -42,27 +42,31 @@ static void add_tags(struct strbuf *out)
 	strbuf_puts(out, "\nTags that refine a directory, in any order, each once:\n");
 	for (size_t i = 0; i < SPEC_NR_TAGS; i++)
 		strbuf_printf(out, "  %-18s %s\n",
-			      *spec_tags[i].name ? spec_tags[i].name : "NAME", spec_tags[i].doc);
+			      *spec_tags[i].name ? spec_tags[i].name : "NAME",
+			      spec_tags[i].doc);
 }
 
 static void readme(const struct tree *t, struct strbuf *out)
 {
-	strbuf_printf(out, "Profiles of %s, as directories.\n\n"
-			   "A directory is a profile specification, a component refines it, a "
-			   "file is a report of\nexactly the samples that the path selects:\n\n"
-			   "  cat current/report\n"
-			   "  cat current/event:CPU_CLK_UNHALTED/image:/bin/ls/report\n"
-			   "  cat current/image/*/report\n"
-			   "  cat session:run1,run2/summary\n"
-			   "  ls current/event: current/image: current/symbol:\n",
-		      catalog_store_path(t->store));
+	strbuf_printf(
+		out,
+		"Profiles of %s, as directories.\n\n"
+		"A directory is a profile specification, a component refines it, a "
+		"file is a report of\nexactly the samples that the path selects:\n\n"
+		"  cat current/report\n"
+		"  cat current/event:CPU_CLK_UNHALTED/image:/bin/ls/report\n"
+		"  cat current/image/*/report\n"
+		"  cat session:run1,run2/summary\n"
+		"  ls current/event: current/image: current/symbol:\n",
+		catalog_store_path(t->store));
 	add_files(out);
 	add_tags(out);
-	strbuf_puts(out, "\nTAG:VALUE, TAG:/VALUE and TAG/VALUE are the same; TAG: lists the "
-			 "values there are.\nA value can be a list (a,b), a pattern where "
-			 "names are wanted (* ? [ ]), or all.\n\\, is a comma in a name, %XX "
-			 "any byte as it is.  A path that selects nothing does not\nexist: "
-			 "the file status here, and \"opfs why PATH\", say why.\n");
+	strbuf_puts(out,
+		    "\nTAG:VALUE, TAG:/VALUE and TAG/VALUE are the same; TAG: lists the "
+		    "values there are.\nA value can be a list (a,b), a pattern where "
+		    "names are wanted (* ? [ ]), or all.\n\\, is a comma in a name, %XX "
+		    "any byte as it is.  A path that selects nothing does not\nexist: "
+		    "the file status here, and \"opfs why PATH\", say why.\n");
 }
 
 /* ---- status */

@@ -10,7 +10,8 @@
 static int closed(const struct ask *a, const struct place *from, enum place_kind kind,
 		  const struct spec_tag *tag, struct place *to)
 {
-	return tree_place_init(to, kind, from->cat, from->spec, from->sel, tag, NULL, a->err);
+	return tree_place_init(to, kind, from->cat, from->spec, from->sel, tag, NULL,
+			       a->err);
 }
 
 static int step_file(const struct ask *a, const struct place *from,
@@ -35,22 +36,50 @@ static int step_link(const struct ask *a, const struct place *from, char *target
 	return rc;
 }
 
-/* "TAG" or "TAG:": the directory of its values. */
-static int step_values(const struct ask *a, const struct place *from,
-		       const struct spec_tag *tag, struct place *to)
+static int64_t separated(const struct spec_name *n, enum spec_tag_id id)
+{
+	return id == SPEC_TGID ? n->tgid : id == SPEC_TID ? n->tid : n->cpu;
+}
+
+/* Has the tag any value here? */
+static int has_values(const struct ask *a, const struct place *from,
+		      const struct spec_tag *tag, bool *any)
 {
 	CLEANUP(names_fini) struct names values = { 0 };
 	int rc;
 
-	/* what files have is known at once; which symbols they have is not */
-	if (tag->kind != SPEC_TAG_SYMBOL) {
+	*any = false;
+	switch (tag->id) {
+	case SPEC_SESSION_EXCLUDE:
+	case SPEC_IMAGE_EXCLUDE:
+	case SPEC_LIB_IMAGE_EXCLUDE:
 		rc = tree_value_names(a, from, tag, &values);
-		if (rc)
-			return rc;
-		if (!values.len)
-			return tree_no_value(a, from, tag, NULL);
+		*any = values.len > 0;
+		return rc;
+	case SPEC_TGID:
+	case SPEC_TID:
+	case SPEC_CPU:
+		for (size_t i = 0; i < from->sel->nr && !*any; i++)
+			*any = separated(&from->cat->files[from->sel->files[i]].name,
+					 tag->id) >= 0;
+		return 0;
+	default: /* every file has an event, images ...; which symbols takes time */
+		*any = from->sel->nr > 0;
+		return 0;
 	}
-	return closed(a, from, PLACE_VALUES, tag, to);
+}
+
+/* "TAG" or "TAG:": the directory of its values. */
+static int step_values(const struct ask *a, const struct place *from,
+		       const struct spec_tag *tag, struct place *to)
+{
+	bool any;
+	int rc = has_values(a, from, tag, &any);
+
+	if (rc)
+		return rc;
+	return any ? closed(a, from, PLACE_VALUES, tag, to)
+		   : tree_no_value(a, from, tag, NULL);
 }
 
 static int step_tag(const struct ask *a, const struct place *from,
@@ -61,10 +90,11 @@ static int step_tag(const struct ask *a, const struct place *from,
 	if (tag->id == SPEC_SESSION)
 		return err_set(a->err, -ENOENT, "session: comes first in a path");
 	if (from->spec->values[tag->id])
-		return err_set(a->err, -ENOENT, "%s: was given before in this path (%.100s)",
-			       tag->name, from->spec->values[tag->id]->raw);
-	return word->value ? tree_value(a, from, tag, word->value, to) :
-			     step_values(a, from, tag, to);
+		return err_set(a->err, -ENOENT,
+			       "%s: was given before in this path (%.100s)", tag->name,
+			       from->spec->values[tag->id]->raw);
+	return word->value ? tree_value(a, from, tag, word->value, to)
+			   : step_values(a, from, tag, to);
 }
 
 static int step_default(const struct ask *a, const struct place *from, const char *name,
@@ -73,9 +103,12 @@ static int step_default(const struct ask *a, const struct place *from, const cha
 	const struct spec_value *given = from->spec->values[SPEC_DEFAULT];
 
 	if (given)
-		return err_set(a->err, -ENOENT, "%.100s: no file, no tag, and the name of an "
-			       "image was given before in this path (%.100s); a list is one "
-			       "component: A,B", name, given->raw);
+		return err_set(
+			a->err, -ENOENT,
+			"%.100s: no file, no tag, and the name of an "
+			"image was given before in this path (%.100s); a list is one "
+			"component: A,B",
+			name, given->raw);
 	return tree_value(a, from, &spec_tags[SPEC_DEFAULT], name, to);
 }
 

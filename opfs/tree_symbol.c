@@ -57,8 +57,8 @@ static int load(void *ctx, const struct viewer *v, void **obj, size_t *bytes,
 {
 	struct load *l = ctx;
 	struct profile *p;
-	int rc = profile_load(l->cat, l->sel->files, l->sel->nr, l->needs, l->a->t->syms, v,
-			      &p, err);
+	int rc = profile_load(l->cat, l->sel->files, l->sel->nr, l->needs, l->a->t->syms,
+			      v, &p, err);
 
 	if (rc)
 		return rc;
@@ -69,7 +69,8 @@ static int load(void *ctx, const struct viewer *v, void **obj, size_t *bytes,
 
 /* Of files only, without symbol:.  One with symbols does where none are needed. */
 static int whole_profile(const struct ask *a, struct catalog *cat,
-			 const struct selection *sel, unsigned needs, struct profile **out)
+			 const struct selection *sel, unsigned needs,
+			 struct profile **out)
 {
 	CLEANUP(strbuf_fini) struct strbuf key = { 0 };
 	struct load l = { a, cat, sel, needs };
@@ -88,8 +89,8 @@ static int whole_profile(const struct ask *a, struct catalog *cat,
 		*out = p;
 		return 0;
 	}
-	return cache_get(a->t->cache, &tree_profile_kind, key.data, key.len, load, &l, a->v,
-			 (void **)out, a->err);
+	return cache_get(a->t->cache, &tree_profile_kind, key.data, key.len, load, &l,
+			 a->v, (void **)out, a->err);
 }
 
 /* ---- symbols */
@@ -168,7 +169,8 @@ int tree_profile(const struct ask *a, const struct place *p, unsigned needs,
 	return 0;
 }
 
-int tree_has_symbol(const struct ask *a, const struct place *p, const char *name, bool *found)
+int tree_has_symbol(const struct ask *a, const struct place *p, const char *name,
+		    bool *found)
 {
 	CLEANUP(put_profile) struct profile *full = NULL;
 	int rc = whole_profile(a, p->cat, p->sel, PROFILE_SYMBOLS, &full);

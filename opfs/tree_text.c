@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -44,18 +43,9 @@ static const struct cache_kind text_kind = { kind_get, kind_put };
 /* An unnamed file that holds the text, or -1. */
 static int spill(const char *data, size_t len)
 {
-	const char *tmpdir = getenv("TMPDIR");
-	const char *const dirs[] = { tmpdir ? tmpdir : "/var/tmp", "/var/tmp", "/tmp" };
+	CLEANUP(close_fd) int fd = file_unnamed();
 
-	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
-		int fd = open(dirs[i], O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-
-		if (fd >= 0 && !file_write_all(fd, data, len))
-			return fd;
-		if (fd >= 0)
-			close(fd);
-	}
-	return -1;
+	return fd >= 0 && !file_write_all(fd, data, len) ? take_fd(&fd) : -1;
 }
 
 /* Takes the text over.  Where no file can be had, a long one stays in memory. */

@@ -52,7 +52,8 @@ static int exact_image(const struct ask *a, const struct catalog *cat, char **ra
 	*exact = has(&cat->by_image, text.data + 1);
 	if (*exact)
 		return 0;
-	if (strchr(text.data + 1, '/') && text.data[1] != '/' && has(&cat->by_image, text.data))
+	if (strchr(text.data + 1, '/') && text.data[1] != '/' &&
+	    has(&cat->by_image, text.data))
 		cut = text.data;
 	else if (spec_listed_cut(*raw))
 		tree_cut_image(cat, *raw, &cut);
@@ -198,10 +199,11 @@ static int make_value(const struct ask *a, const struct place *from,
 	if (rc)
 		return rc;
 	if (v->all && tag->id == SPEC_DEFAULT)
-		return err_set(a->err, -ENOENT, "all: a tag must say of what, as in image:all");
+		return err_set(a->err, -ENOENT,
+			       "all: a tag must say of what, as in image:all");
 	if (v->all && !is_exclusion(tag)) /* leaves the tag free */
-		return tree_place_init(to, PLACE_PROFILE, from->cat, from->spec, from->sel,
-				       NULL, NULL, a->err);
+		return tree_place_init(to, PLACE_PROFILE, from->cat, from->spec,
+				       from->sel, NULL, NULL, a->err);
 	rc = whole_value(a, from, tag, v, to, &done);
 	if (!rc && !done && tag->kind == SPEC_TAG_IMAGES)
 		rc = begun_value(a, from, tag, v, to, &done);
@@ -235,15 +237,16 @@ static int reopened(const struct ask *a, const struct place *from, struct place 
 	int rc;
 
 	if (from->kind == PLACE_PREFIX && !from->spec->values[from->tag->id])
-		return tree_place_init(base, PLACE_PROFILE, from->cat, from->spec, from->sel,
-				       NULL, NULL, a->err);
+		return tree_place_init(base, PLACE_PROFILE, from->cat, from->spec,
+				       from->sel, NULL, NULL, a->err);
 	spec = spec_with(from->spec, NULL, NULL);
 	if (!spec)
 		return no_memory(a);
 	spec_value_put(TAKE(spec->values[from->tag->id]));
 	rc = tree_select(a, from->cat, spec, NULL, &sel);
-	return rc ? rc : tree_place_init(base, PLACE_PROFILE, from->cat, spec, sel, NULL, NULL,
-					 a->err);
+	return rc ? rc
+		  : tree_place_init(base, PLACE_PROFILE, from->cat, spec, sel, NULL, NULL,
+				    a->err);
 }
 
 int tree_value_join(const struct ask *a, const struct place *from, const char *name,

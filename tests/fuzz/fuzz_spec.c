@@ -14,7 +14,8 @@ static const struct spec_match_image images[] = {
 	{ "/usr/bin/ls", "ls", NULL, false },
 	{ "/opt/a,b", "a,b", NULL, false },
 	{ "/no-vmlinux", "no-vmlinux", NULL, true },
-	{ "[heap] (tgid:1 range:0x1-0x2)", "[heap] (tgid:1 range:0x1-0x2)", "[heap]", false },
+	{ "[heap] (tgid:1 range:0x1-0x2)", "[heap] (tgid:1 range:0x1-0x2)", "[heap]",
+	  false },
 };
 
 enum { NR_IMAGES = sizeof(images) / sizeof(*images) };

@@ -20,17 +20,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static struct tree *tree;
 static const struct viewer viewer;
 
-static void add(int session, const char *app, const char *image, const char *event, int cpu)
+static void add(int session, const char *app, const char *image, const char *event,
+		int cpu)
 {
 	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
 	struct spec_name name = { .app = { .kind = SPEC_IMAGE_ROOT, .name = (char *)app },
-				  .image = { .kind = SPEC_IMAGE_ROOT, .name = (char *)image },
+				  .image = { .kind = SPEC_IMAGE_ROOT,
+					     .name = (char *)image },
 				  .event = (char *)event,
 				  .count = 1000,
 				  .tgid = SPEC_ALL,
 				  .tid = SPEC_ALL,
 				  .cpu = cpu };
-	struct spec_sample_header header = { .magic = "DAE\n", .version = SPEC_SAMPLE_VERSION,
+	struct spec_sample_header header = { .magic = "DAE\n",
+					     .version = SPEC_SAMPLE_VERSION,
 					     .count = 1000 };
 	struct spec_sample_writer *w;
 

@@ -3,6 +3,7 @@
 # enter, a session directory $D and a mount point $M in it.
 
 MKSESSION=$OPFS_TOP/tests/lib/mksession.py
+# shellcheck disable=SC2034 # used by the tests
 OPFS=$OPFS_BIN/opfs
 
 # Why nothing can be mounted here; nothing if it can.
@@ -39,9 +40,12 @@ remove_dirs() {
 	local point
 
 	[ -n "${W-}" ] || return 0
-	while point=$(grep -o " $W/[^ ]* " /proc/self/mounts) && [ -n "$point" ]; do
-		umount -l ${point%% *} $point 2>/dev/null || fusermount3 -uz $point || break
-	done
+	while read -r _ point _; do
+		point=$(printf '%b' "$point")
+		case $point in
+		"$W"/*) umount -l "$point" 2>/dev/null || fusermount3 -uz "$point" ;;
+		esac
+	done </proc/self/mounts
 	chmod -R u+rwx "$W"
 	rm -rf "$W"
 }

@@ -96,3 +96,30 @@ print(sum(f["samples"] for f in json.load(sys.stdin)))')" = "$stored" ]
 	"$OPFS" mount --session-dir "$D" "$M"
 	python3 "$OPFS_TOP/tests/lib/weights.py" "$M/current/report.tsv" 9000
 }
+
+@test "files of one generation of a live session agree" {
+	can_sample || skip "perf_event_open is not permitted here"
+	${CC:-cc} -O2 -o "$W/weights" "$OPFS_TOP/tests/programs/weights.c"
+	mkdir -p "$D"
+	"$OPFS_BIN/opcollect" record --session-dir "$D" -e TIMER -F 10000 -- "$W/weights" 3 \
+		>"$W/said" 2>&1 &
+	"$OPFS" mount --session-dir "$D" "$M"
+	eventually grep -q '^state: live' "$M/current/status"
+	agreed=0
+	for _ in $(seq 60); do
+		cat "$M/current/status" >"$W/before"
+		cat "$M/current/summary" >"$W/summary"
+		cat "$M/current/report.tsv" >"$W/tsv"
+		cat "$M/current/status" >"$W/after"
+		cmp -s "$W/before" "$W/after" || continue
+		n=$(sed -n 's/^samples: //p' "$W/after")
+		[ "$n" -gt 0 ] || continue
+		[ "$(total "$W/tsv")" = "$n" ]
+		[ "$(awk '!/^\t/ && $1 ~ /^[0-9]+$/ { n += $1 } END { print n }' "$W/summary")" = "$n" ]
+		[ "$(sed -n 's/^stored: //p' "$W/after")" = "$n" ]
+		agreed=$((agreed + 1))
+		sleep 0.1
+	done
+	wait
+	[ "$agreed" -gt 2 ]
+}

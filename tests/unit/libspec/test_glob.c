@@ -28,8 +28,8 @@ Test(glob, matches_what_fnmatch_matches)
 			pattern[k] = letters[next_random(&state) % (sizeof(letters) - 1)];
 		for (size_t k = 0; k < nn; k++)
 			name[k] = letters[next_random(&state) % (sizeof(letters) - 1)];
-		/* of brackets glibc reads some in ways of its own ([.x.], [=x=], ranges that
-		 * run backwards): the next test has those that matter */
+		/* glibc reads some brackets in ways of its own ([.x.], [=x=], backward
+		 * ranges): the next test has those that matter */
 		if (strchr(pattern, '['))
 			continue;
 		cr_assert_eq(spec_glob(pattern, name), !fnmatch(pattern, name, 0),
@@ -42,20 +42,21 @@ Test(glob, matches_what_fnmatch_matches)
 Test(glob, matches_brackets_as_fnmatch_does)
 {
 	static const char *const patterns[] = {
-		"[ab]",    "[!ab]",  "[^ab]",	   "[a-c]x",  "[]a]",	 "[!]a]",
-		"[a-]",    "[-a]",   "[[]",	   "[/]",     "[[:alpha:]]",
-		"[[:digit:]a]",      "[a",	   "[",	      "a[",	 "[a\\]b]",
-		"[\\a]",   "x[0-9][0-9]*",	   "[!a-z]",  "*[ab]*",	 "[a-bx-z]",
+		"[ab]",   "[!ab]",  "[^ab]",    "[a-c]x",  "[]a]",        "[!]a]",
+		"[a-]",   "[-a]",   "[[]",      "[/]",     "[[:alpha:]]", "[[:digit:]a]",
+		"[a",     "[",      "a[",       "[a\\]b]", "[\\a]",       "x[0-9][0-9]*",
+		"[!a-z]", "*[ab]*", "[a-bx-z]",
 	};
-	static const char *const names[] = { "a",  "b",	 "c",	"]",  "!",  "^",   "-",
-					     "/",  "[",	 "cx",	"5",  "[a", "a[",  "x",
+	static const char *const names[] = { "a",  "b",   "c",  "]",  "!",  "^",    "-",
+					     "/",  "[",   "cx", "5",  "[a", "a[",   "x",
 					     "\\", "x12", "x1", "zz", "Q",  "\xff", "" };
 
 	for (size_t p = 0; p < sizeof(patterns) / sizeof(*patterns); p++)
 		for (size_t n = 0; n < sizeof(names) / sizeof(*names); n++)
 			cr_expect_eq(spec_glob(patterns[p], names[n]),
 				     !fnmatch(patterns[p], names[n], 0),
-				     "pattern \"%s\", name \"%s\"", patterns[p], names[n]);
+				     "pattern \"%s\", name \"%s\"", patterns[p],
+				     names[n]);
 }
 
 Test(glob, many_stars_take_no_exponential_time)

@@ -8,13 +8,13 @@
 
 /* Images by index, so that a set of them is a number. */
 static const struct spec_match_image images[] = {
-	{ "/usr/bin/ls", "ls", NULL, false },                   /* 1 */
-	{ "/usr/lib/libc.so.6", "libc.so.6", NULL, false },     /* 2 */
-	{ "/no-vmlinux", "no-vmlinux", NULL, true },            /* 4 */
-	{ "/boot/vmlinux", "vmlinux", NULL, true },             /* 8 */
+	{ "/usr/bin/ls", "ls", NULL, false },                      /* 1 */
+	{ "/usr/lib/libc.so.6", "libc.so.6", NULL, false },        /* 2 */
+	{ "/no-vmlinux", "no-vmlinux", NULL, true },               /* 4 */
+	{ "/boot/vmlinux", "vmlinux", NULL, true },                /* 8 */
 	{ "[heap] (tgid:1)", "[heap] (tgid:1)", "[heap]", false }, /* 16 */
-	{ "/opt/a,b", "a,b", NULL, false },                     /* 32 */
-	{ "/opt/ls", "ls", NULL, false },                       /* 64 */
+	{ "/opt/a,b", "a,b", NULL, false },                        /* 32 */
+	{ "/opt/ls", "ls", NULL, false },                          /* 64 */
 };
 
 static bool has_image(void *ctx, const char *name)
@@ -104,11 +104,14 @@ Test(images, are_meant_by_values_as_the_table_says)
 		bool bits[sizeof(images) / sizeof(*images)];
 		unsigned got = 0;
 
-		cr_assert_eq(spec_value_new(&spec_tags[SPEC_IMAGE], c->raw, false, &v, NULL), 0);
+		cr_assert_eq(
+			spec_value_new(&spec_tags[SPEC_IMAGE], c->raw, false, &v, NULL),
+			0);
 		cr_assert_eq(spec_match_images(&match, v, c->prefix, bits, NULL), 0);
 		for (size_t k = 0; k < match.nr_images; k++)
 			got |= (unsigned)bits[k] << k;
-		cr_expect_eq(got, c->want, "\"%s\": %u instead of %u", c->raw, got, c->want);
+		cr_expect_eq(got, c->want, "\"%s\": %u instead of %u", c->raw, got,
+			     c->want);
 	}
 }
 
@@ -220,17 +223,24 @@ Test(order, is_that_of_oprofile)
 
 Test(order, the_other_tags_come_on_top)
 {
-	struct spec_name name = { .event = (char *)"LLC_MISSES", .count = 6000, .unit_mask = 65,
-				  .tgid = 1, .tid = 2, .cpu = SPEC_ALL };
+	struct spec_name name = { .event = (char *)"LLC_MISSES",
+				  .count = 6000,
+				  .unit_mask = 65,
+				  .tgid = 1,
+				  .tid = 2,
+				  .cpu = SPEC_ALL };
 	struct spec_match_file file = { &name, 0, 1 };
 	char *sessions[] = { (char *)"current" };
 	static const struct {
 		enum spec_tag_id id;
 		const char *yes, *no;
 	} rows[] = {
-		{ SPEC_EVENT, "x,LLC_MISSES", "LLC*" }, { SPEC_COUNT, "6000", "600" },
-		{ SPEC_UNIT_MASK, "0x41", "41" },	{ SPEC_TGID, "1", "2" },
-		{ SPEC_TID, "3,2", "1" },		{ SPEC_CPU, "all", "0" },
+		{ SPEC_EVENT, "x,LLC_MISSES", "LLC*" },
+		{ SPEC_COUNT, "6000", "600" },
+		{ SPEC_UNIT_MASK, "0x41", "41" },
+		{ SPEC_TGID, "1", "2" },
+		{ SPEC_TID, "3,2", "1" },
+		{ SPEC_CPU, "all", "0" },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {

@@ -67,7 +67,8 @@ Test(number, is_strict)
 		const struct number_case *c = &number_cases[i];
 		uint64_t got = 0;
 
-		cr_expect_eq(spec_number(c->text, c->any_base, &got), c->good, "%s", c->text);
+		cr_expect_eq(spec_number(c->text, c->any_base, &got), c->good, "%s",
+			     c->text);
 		cr_expect_eq(got, c->want, "%s", c->text);
 	}
 }

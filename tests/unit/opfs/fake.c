@@ -24,6 +24,7 @@ void fake_init(struct fake *f)
 	c->nr_dirs = 1;
 	c->dirs[0].session = arena_strdup(&c->arena, "current");
 	c->dirs[0].fd = -1;
+	c->copy_fd = -1;
 }
 
 void fake_fini(struct fake *f)

@@ -72,7 +72,9 @@ void sessions_add(struct sessions *s, struct sessions_file f)
 void sessions_live(struct sessions *s, uint64_t generation, bool closed)
 {
 	CLEANUP(close_fd) int fd = open_session(s, "current");
-	struct spec_live live = { .generation = generation, .drained_ns = 1, .closed = closed };
+	struct spec_live live = { .generation = generation,
+				  .drained_ns = 1,
+				  .closed = closed };
 
 	cr_assert_eq(spec_live_write(fd, &live, NULL), 0);
 }

@@ -15,10 +15,11 @@ void sessions_init(struct sessions *s);
 void sessions_fini(struct sessions *s);
 
 struct sessions_file {
-	const char *session, *app, *image, *event; /* NULL: current, /bin/demo, as @app, EV */
-	int64_t tgid, cpu;                         /* 0: all */
-	uint32_t count;                            /* 0: 1000 */
-	uint32_t samples;                          /* added to those at offset 0x1000 */
+	const char *session, *app, *image,
+		*event;    /* NULL: current, /bin/demo, as @app, EV */
+	int64_t tgid, cpu; /* 0: all */
+	uint32_t count;    /* 0: 1000 */
+	uint32_t samples;  /* added to those at offset 0x1000 */
 };
 void sessions_add(struct sessions *s, struct sessions_file f);
 /* stats/live of "current". */

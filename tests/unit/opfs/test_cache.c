@@ -225,7 +225,8 @@ static void *hammer(void *arg)
 
 	for (int i = 0; i < 3000; i++) {
 		char key[2] = { (char)('a' + (state >> 16) % 20), '\0' };
-		struct recipe r = { .bytes = 500, .number = key[0],
+		struct recipe r = { .bytes = 500,
+				    .number = key[0],
 				    .rc = (state >> 8) % 7 ? 0 : -EBADMSG };
 
 		state = state * 1103515245u + 12345u;

@@ -106,7 +106,8 @@ Test(catalog, names_a_damaged_file_and_keeps_the_others)
 	struct catalog *c;
 
 	sessions_add(&disk, (struct sessions_file){ .samples = 3 });
-	sessions_write(&disk, "samples/current/{root}/x/{dep}/{root}/x/EV.1.0.all.all.all",
+	sessions_write(&disk,
+		       "samples/current/{root}/x/{dep}/{root}/x/EV.1.0.all.all.all",
 		       "nonsense");
 	sessions_write(&disk, "samples/current/{root}/x/{dep}/{root}/x/not-a-name", "");
 	c = get("current", NULL);
@@ -218,7 +219,8 @@ Test(catalog, outlives_its_place_in_the_store)
 		char name[8];
 
 		snprintf(name, sizeof(name), "s%d", i);
-		sessions_add(&disk, (struct sessions_file){ .session = name, .samples = 1 });
+		sessions_add(&disk,
+			     (struct sessions_file){ .session = name, .samples = 1 });
 	}
 	first = get("s0", NULL);
 	for (int i = 1; i < 100; i++) {
@@ -239,7 +241,8 @@ Test(catalog, of_one_file_takes_the_name_from_its_path)
 
 	sessions_add(&disk, (struct sessions_file){ .samples = 9 });
 	snprintf(path, sizeof(path),
-		 "%s/samples/current/{root}/bin/demo/{dep}/{root}/bin/demo/EV.1000.0.all.all.all",
+		 "%s/samples/current/{root}/bin/demo/{dep}/{root}/bin/demo/"
+		 "EV.1000.0.all.all.all",
 		 disk.dir);
 	cr_assert_eq(catalog_load_file(path, &c, &err), 0, "%s", err.msg);
 	cr_expect_eq(c->total, 9);

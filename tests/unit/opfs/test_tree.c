@@ -47,7 +47,8 @@ static struct place walk(const char *path)
 	struct err err = { 0 };
 	struct place p;
 
-	cr_assert_eq(tree_walk(tree, path, &owner, &p, NULL, &err), 0, "%s: %s", path, err.msg);
+	cr_assert_eq(tree_walk(tree, path, &owner, &p, NULL, &err), 0, "%s: %s", path,
+		     err.msg);
 	return p;
 }
 
@@ -118,8 +119,9 @@ static void meet(const struct place *p, bool values, struct met *m)
 			m->links++;
 		if (f->kind[i] == PLACE_FILE || f->kind[i] == PLACE_LINK)
 			continue;
-		cr_assert_eq(tree_step(tree, p, f->data[i], strlen(f->data[i]), &owner, &to,
-				       &err), 0, "%s: %s", f->data[i], err.msg);
+		cr_assert_eq(tree_step(tree, p, f->data[i], strlen(f->data[i]), &owner,
+				       &to, &err),
+			     0, "%s: %s", f->data[i], err.msg);
 		cr_assert_gt(tree_samples(&to), 0);
 		meet(&to, f->kind[i] == PLACE_VALUES, m);
 		place_fini(&to);
@@ -306,8 +308,8 @@ static void expect_key(const char *path, const char *other, bool same)
 
 	tree_key(&p, &a);
 	tree_key(&q, &b);
-	cr_expect_eq(!strcmp(strbuf_str(&a), strbuf_str(&b)), same, "%s: %s\n%s: %s", path,
-		     strbuf_str(&a), other, strbuf_str(&b));
+	cr_expect_eq(!strcmp(strbuf_str(&a), strbuf_str(&b)), same, "%s: %s\n%s: %s",
+		     path, strbuf_str(&a), other, strbuf_str(&b));
 	place_fini(&p);
 	place_fini(&q);
 }
@@ -383,7 +385,9 @@ Test(tree, of_a_shared_mount_shows_a_session_as_its_modes_say)
 {
 	static const gid_t groups[] = { 777 };
 	struct viewer other = { .uid = 12345, .gid = 12345 };
-	struct viewer member = { .uid = 12345, .gid = 1, .groups = groups, .nr_groups = 1 };
+	struct viewer member = {
+		.uid = 12345, .gid = 1, .groups = groups, .nr_groups = 1
+	};
 	char path[256];
 	struct err err;
 
@@ -474,7 +478,9 @@ Test(tree, links_count_only_where_it_differs_within_an_event)
 	static const char *const sessions[] = { "one", "two" };
 
 	for (int i = 0; i < 2; i++) {
-		struct sessions_file f = { .session = sessions[i], .event = "A", .samples = 1 };
+		struct sessions_file f = { .session = sessions[i],
+					   .event = "A",
+					   .samples = 1 };
 
 		sessions_add(&disk, f);
 		f.event = "B";

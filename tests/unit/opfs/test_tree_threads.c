@@ -51,10 +51,19 @@ static void use(const char *path, const struct viewer *v)
 static void *reader(void *arg)
 {
 	static const char *const paths[] = {
-		"current/summary", "current", "current/image:demo/summary", "status",
-		"current/image", "saved/summary", "session:*/summary", "current/cpu:x",
-		"current/image:nosuch", "current/event:EV/image", "current/lib/libx.so",
-		"current/usr", "session:current,saved/image:/bin/demo",
+		"current/summary",
+		"current",
+		"current/image:demo/summary",
+		"status",
+		"current/image",
+		"saved/summary",
+		"session:*/summary",
+		"current/cpu:x",
+		"current/image:nosuch",
+		"current/event:EV/image",
+		"current/lib/libx.so",
+		"current/usr",
+		"session:current,saved/image:/bin/demo",
 	};
 	const struct viewer v = { .uid = (uid_t)(uintptr_t)arg };
 
