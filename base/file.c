@@ -5,16 +5,34 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 
 enum { CHUNK = 16 * 1024, MAX_DEPTH = 200, MAX_TRIES = 100 };
+
+int file_open_within(int dirfd, const char *path, int flags)
+{
+	struct open_how how = { .flags = (unsigned)(flags | O_CLOEXEC),
+				.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS };
+	int fd;
+
+	if (dirfd == AT_FDCWD)
+		fd = open(path, flags | O_CLOEXEC);
+	else
+		fd = (int)syscall(SYS_openat2, dirfd, path, &how, sizeof(how));
+	/* not in this kernel or, EPERM, not in this container: at least the last one */
+	if (fd < 0 && dirfd != AT_FDCWD && (errno == ENOSYS || errno == EPERM))
+		fd = openat(dirfd, path, flags | O_CLOEXEC | O_NOFOLLOW);
+	return fd < 0 ? -errno : fd;
+}
 
 int file_slurp(int dirfd, const char *path, size_t max, struct strbuf *out,
 	       struct err *err)
@@ -24,10 +42,10 @@ int file_slurp(int dirfd, const char *path, size_t max, struct strbuf *out,
 	int rc = 0;
 	/* O_NONBLOCK: a named pipe without a writer must not hold us up */
 	CLEANUP(close_fd)
-	int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	int fd = file_open_within(dirfd, path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
 
 	if (fd < 0)
-		return err_errno(err, -errno, "%s", path);
+		return err_errno(err, fd, "%s", path);
 	while (!rc) {
 		ssize_t n = read(fd, chunk, sizeof(chunk));
 

@@ -10,7 +10,17 @@
 
 /* Whole-file helpers.  @dirfd is a directory or AT_FDCWD. */
 
-/* Appends a file's content; -EFBIG if it holds more than @max bytes. */
+/**
+ * file_open_within - opens what a directory of somebody else holds
+ * @dirfd: the directory; with AT_FDCWD this is open(2)
+ * @path: relative to it
+ * Follows no symbolic link on the way and stays below @dirfd: whoever owns the directory
+ * must not lead us to files that only we may read.  -ELOOP for a link.
+ * Returns a descriptor, or -errno.
+ */
+int file_open_within(int dirfd, const char *path, int flags);
+/* Appends a file's content; -EFBIG if it holds more than @max bytes.  Opened as
+ * file_open_within() does. */
 int file_slurp(int dirfd, const char *path, size_t max, struct strbuf *out,
 	       struct err *err);
 /* Writes all of it, through short writes and EINTR.  0 or -errno. */

@@ -42,6 +42,7 @@ void coll_collect_fini(struct coll_collect *c)
 	coll_kernel_fini(&c->kernel);
 	coll_tasks_fini(&c->tasks);
 	coll_images_fini(&c->images);
+	map_u64_fini(&c->left_out);
 	free(c->exited);
 	c->exited = NULL;
 }
@@ -117,13 +118,50 @@ static struct coll_task *task_of(struct coll_collect *c, uint32_t tgid)
 	return task;
 }
 
+/* Which images there were instead is told at the end; without memory, not of this one. */
+static void leave_out(struct coll_collect *c, const struct coll_context *at)
+{
+	uint64_t key = (uintptr_t)(at->app ? at->app : at->image), nr = 0;
+
+	count(c, SPEC_STAT_IGNORED_IMAGE);
+	map_u64_get(&c->left_out, key, &nr);
+	if (map_u64_set(&c->left_out, key, nr + 1))
+		return;
+}
+
+void coll_collect_left_out(const struct coll_collect *c, struct strbuf *out)
+{
+	enum { MAX_NAMED = 5 };
+	struct left {
+		const struct coll_image *image;
+		uint64_t samples;
+	} top[MAX_NAMED + 1];
+	uint64_t key, samples;
+	size_t pos = 0, nr = 0, all = 0;
+
+	while (map_u64_next(&c->left_out, &pos, &key, &samples)) {
+		size_t at = nr;
+
+		for (; at && top[at - 1].samples < samples; at--)
+			top[at] = top[at - 1];
+		top[at] = (struct left){ (const struct coll_image *)(uintptr_t)key,
+					 samples };
+		nr += nr < MAX_NAMED;
+		all++;
+	}
+	for (size_t i = 0; i < nr; i++)
+		strbuf_printf(out, "%s%s", i ? ", " : "", top[i].image->path);
+	if (all > nr)
+		strbuf_printf(out, " (and %zu more)", all - nr);
+}
+
 static void store(struct coll_collect *c, const struct coll_rec *rec,
 		  struct coll_task *task, const struct coll_context *at, uint64_t key_at)
 {
 	struct coll_key key;
 
 	if (c->filter && !coll_route_wanted(c->separate, at)) {
-		count(c, SPEC_STAT_IGNORED_IMAGE);
+		leave_out(c, at);
 		return;
 	}
 	if (!coll_route(c->separate, at, &key)) {

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/map.h"
+#include "base/strbuf.h"
 #include "collector/images.h"
 #include "collector/kernel.h"
 #include "collector/route.h"
@@ -35,6 +37,7 @@ struct coll_collect {
 	 * lack; 0: none */
 	uint32_t *exited;
 	uint32_t nr_cpus;
+	struct map_u64 left_out; /* by --image: image (its address) -> samples */
 };
 
 /* @session_fd: borrowed; the other members that are options are set by the caller. */
@@ -43,6 +46,10 @@ int coll_collect_init(struct coll_collect *c, int session_fd,
 		      const struct coll_kernel_options *kernel, char **wanted,
 		      size_t nr_wanted, struct err *err);
 void coll_collect_fini(struct coll_collect *c);
+
+/* "PATH, PATH (and 3 more)": in which programs the samples were that --image left out,
+ * those with most of them first. */
+void coll_collect_left_out(const struct coll_collect *c, struct strbuf *out);
 
 /* A coll_consume; @ctx is the struct coll_collect.  0 or -ENOMEM. */
 int coll_collect_take(void *ctx, const struct coll_rec *rec);

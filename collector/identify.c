@@ -29,6 +29,21 @@ static enum trust compare(const struct coll_sighting *s, const struct coll_ident
 	return MAYBE;
 }
 
+/*
+ * Opens a regular file and nothing else: the path is the profiled process's word, and
+ * opening a device, or the end of a FIFO, does something.
+ */
+static int open_regular(const char *path, struct stat *st)
+{
+	CLEANUP(close_fd) int at = open(path, O_PATH | O_CLOEXEC);
+	char self[32];
+
+	if (at < 0 || fstat(at, st) || !S_ISREG(st->st_mode))
+		return -1;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", at);
+	return open(self, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
 static enum trust look_at(const struct coll_sighting *s, const char *path,
 			  struct coll_identity *out)
 {
@@ -37,9 +52,8 @@ static enum trust look_at(const struct coll_sighting *s, const char *path,
 	enum trust trust;
 	struct stat st;
 
-	/* never wait for a FIFO or a tape that has taken the file's place */
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
+	fd = open_regular(path, &st);
+	if (fd < 0)
 		return NOT_IT;
 	id.mtime = (uint64_t)st.st_mtime;
 	id.size = (uint64_t)st.st_size;

@@ -171,7 +171,7 @@ static void other_name(const char *path, const struct coll_identity *id, unsigne
 		const uint64_t known[] = { id->inode, id->mtime, id->size };
 		uint64_t hash = 0xcbf29ce484222325ULL;
 
-		for (size_t i = 0; i < 3; i++)
+		for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 			hash = (hash ^ known[i]) * 0x100000001b3ULL;
 		hash ^= hash >> 32;
 		bytes.len = sizeof(hash);

@@ -64,9 +64,9 @@ static void tell_few(const struct coll_progress *p, uint64_t taken, uint64_t rat
 		     uint64_t now_ns)
 {
 	fprintf(stderr,
-		"only %" PRIu64 " samples in %.2f s: too few to tell where time goes; take "
-		"more with ",
-		taken, seconds(now_ns - p->begun_ns));
+		"only %" PRIu64 " sample%s in %.2f s: too few to tell where time goes; "
+		"take more with ",
+		taken, taken == 1 ? "" : "s", seconds(now_ns - p->begun_ns));
 	if (rate_hz)
 		fprintf(stderr, "a higher rate (-F, now %" PRIu64 ") or a longer run\n",
 			rate_hz);
@@ -75,7 +75,8 @@ static void tell_few(const struct coll_progress *p, uint64_t taken, uint64_t rat
 }
 
 void coll_progress_result(const struct coll_progress *p, const struct coll_session *session,
-			  const struct spec_stats *s, uint64_t rate_hz, uint64_t now_ns)
+			  const struct spec_stats *s, const char *left_out, uint64_t rate_hz,
+			  uint64_t now_ns)
 {
 	uint64_t taken = s->value[SPEC_STAT_TAKEN];
 
@@ -100,8 +101,10 @@ void coll_progress_result(const struct coll_progress *p, const struct coll_sessi
 			s->value[i], spec_stat_info[i].doc);
 		tell_hint((enum spec_stat)i);
 	}
-	if (taken < FEW)
+	if (!s->value[SPEC_STAT_STORED] && s->value[SPEC_STAT_IGNORED_IMAGE])
+		fprintf(stderr,
+			"no sample was taken in what --image names; samples were in: %s\n",
+			left_out);
+	else if (taken < FEW)
 		tell_few(p, taken, rate_hz, now_ns);
-	else if (!s->value[SPEC_STAT_STORED] && s->value[SPEC_STAT_IGNORED_IMAGE])
-		fputs("no sample was taken in what --image names\n", stderr);
 }

@@ -23,9 +23,11 @@ void coll_progress_end(struct coll_progress *p);
 
 /**
  * coll_progress_result - the last words of a run
+ * @left_out: the programs that had the samples --image left out
  * @rate_hz: samples a second and CPU that were asked for; 0: by counts
  */
 void coll_progress_result(const struct coll_progress *p, const struct coll_session *session,
-			  const struct spec_stats *s, uint64_t rate_hz, uint64_t now_ns);
+			  const struct spec_stats *s, const char *left_out, uint64_t rate_hz,
+			  uint64_t now_ns);
 
 #endif

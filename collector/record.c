@@ -299,13 +299,16 @@ static void count_untold(struct run *r)
 
 static int finish(struct run *r)
 {
+	CLEANUP(strbuf_fini) struct strbuf left_out = { 0 };
 	const struct coll_sink *sink = &r->collect.sink;
 	uint64_t rate_hz = r->opt.rate_hz ? r->opt.rate_hz : COLL_DEFAULT_HZ;
 
 	count_untold(r);
 	tell(r, true);
 	coll_progress_end(&r->progress);
+	coll_collect_left_out(&r->collect, &left_out);
 	coll_progress_result(&r->progress, &r->session, &r->collect.stats,
+			     strbuf_str(&left_out),
 			     r->opt.events.data[0].spec.count ? 0 : rate_hz, now_ns());
 	if (sink->broken)
 		log_err("NOT EVERYTHING WAS STORED: %s (%s)", sink->why.msg,
@@ -339,6 +342,8 @@ static int run(struct run *r, struct err *err)
 		tell(r, false);
 	if (!rc && r->launch.pid) {
 		rc = coll_launch_go(&r->launch, r->opt.command[0], err);
+		if (rc)
+			tell(r, true); /* nobody is recording any more */
 		if (rc)
 			return rc == -ENOENT ? COLL_EXIT_NOT_FOUND :
 					       COLL_EXIT_NOT_EXECUTABLE;

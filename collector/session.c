@@ -19,6 +19,9 @@
 
 enum { DIR_MODE = 0755, FILE_MODE = 0644, MAX_SUFFIX = 1000 };
 
+/* The year 10000 begins, which names of sessions have no room for. */
+#define END_OF_TIME 253402300800LL
+
 static const char started_file[] = "stats/started";
 
 /* Sizes and offsets of this machine's sample files, as opimport wants them. */
@@ -75,12 +78,18 @@ static int write_abi(int dir_fd, struct err *err)
 static int lock(struct coll_session *s, int dir_fd, struct err *err)
 {
 	char text[32] = "";
+	struct stat st;
 	int n;
 
 	s->lock_fd = openat(dir_fd, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
 			    FILE_MODE);
 	if (s->lock_fd < 0)
 		return err_errno(err, -errno, "%s/lock", strbuf_str(&s->dir));
+	/* it is cut off below: never a file that has another name, and another use */
+	if (fstat(s->lock_fd, &st) || !S_ISREG(st.st_mode) || st.st_nlink > 1)
+		return err_set(err, -EINVAL,
+			       "%s/lock is not a file of its own; remove it",
+			       strbuf_str(&s->dir));
 	if (flock(s->lock_fd, LOCK_EX | LOCK_NB)) {
 		if (errno != EWOULDBLOCK)
 			return err_errno(err, -errno, "%s/lock", strbuf_str(&s->dir));
@@ -110,7 +119,8 @@ static time_t started(int fd)
 	long long seconds;
 
 	if (!file_slurp(fd, started_file, 64, &text, NULL) && text.len &&
-	    sscanf(text.data, "%lld", &seconds) == 1 && seconds > 0)
+	    sscanf(text.data, "%lld", &seconds) == 1 && seconds > 0 &&
+	    seconds < END_OF_TIME)
 		return (time_t)seconds;
 	if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME | STATX_MTIME, &st))
 		return time(NULL);
@@ -141,11 +151,57 @@ static int set_aside(struct coll_session *s, int samples_fd, int fd, struct err 
 			 strbuf_str(&s->dir), name);
 }
 
+/* A link that somebody else made may lead anywhere: what is there would be written to. */
+static bool trusted_link(int at, const char *name)
+{
+	struct stat st;
+
+	return !fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) && S_ISLNK(st.st_mode) &&
+	       (!st.st_uid || st.st_uid == geteuid());
+}
+
 static int open_dir(int at, const char *name, struct err *err)
 {
-	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+	int fd = openat(at, name, flags | O_NOFOLLOW);
+	struct stat st;
 
-	return fd < 0 ? err_errno(err, -errno, "%s", name) : fd;
+	if (fd < 0 && trusted_link(at, name))
+		fd = openat(at, name, flags);
+	if (fd >= 0)
+		return fd;
+	if (!fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) && S_ISLNK(st.st_mode))
+		return err_set(err, -ELOOP,
+			       "%s is a symbolic link of user %u, which is not followed",
+			       name, (unsigned)st.st_uid);
+	return err_errno(err, -errno, "%s", name);
+}
+
+/* Below a directory of root's nobody else can lay links for root to write through. */
+static int check_owner(int fd, struct err *err)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return err_errno(err, -errno, "current");
+	if (geteuid() || !st.st_uid)
+		return 0;
+	return err_set(err, -EPERM,
+		       "samples/current belongs to user %u: root adds only to sessions of "
+		       "root (run it as that user, or without --append)",
+		       (unsigned)st.st_uid);
+}
+
+/* Makes the last component of a path only: a mistyped one is not filled with directories. */
+static int make_dir(const char *path, struct err *err)
+{
+	if (!mkdir(path, DIR_MODE) || errno == EEXIST)
+		return 0;
+	if (errno == ENOENT && *path)
+		return err_set(err, -ENOENT,
+			       "the directory it would be made in does not exist (mistyped? "
+			       "else make it with mkdir -p)");
+	return err_errno(err, -errno, "%s", path);
 }
 
 /* Makes way in samples/: "current" is not there afterwards, or may be added to. */
@@ -168,14 +224,17 @@ static int make_way(struct coll_session *s, int samples_fd, bool append, struct 
 static int begin(struct coll_session *s, int samples_fd, bool append, struct err *err)
 {
 	char text[32];
-	int rc = file_mkdirs(samples_fd, "current/stats", DIR_MODE, err);
+	int rc = file_mkdirs(samples_fd, "current", DIR_MODE, err);
 
 	if (rc)
 		return rc;
-	s->fd = open_dir(samples_fd, "current", err);
+	s->fd = openat(samples_fd, "current",
+		       O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (s->fd < 0)
-		return s->fd;
-	rc = spec_sample_sweep(s->fd, err);
+		return err_errno(err, -errno, "samples/current");
+	rc = check_owner(s->fd, err);
+	rc = rc ? rc : file_mkdirs(s->fd, "stats", DIR_MODE, err);
+	rc = rc ? rc : spec_sample_sweep(s->fd, err);
 	if (!rc && append)
 		rc = spec_stats_read(s->fd, &s->before, err);
 	if (rc)
@@ -200,7 +259,7 @@ int coll_session_open(struct coll_session *s, const char *dir, bool append, stru
 	strbuf_puts(&s->dir, dir ? dir : "oprofile_data");
 	rc = strbuf_error(&s->dir);
 	if (!rc)
-		rc = file_mkdirs(AT_FDCWD, strbuf_str(&s->dir), DIR_MODE, &why);
+		rc = make_dir(strbuf_str(&s->dir), &why);
 	if (!rc)
 		dir_fd = rc = open_dir(AT_FDCWD, strbuf_str(&s->dir), &why);
 	if (rc >= 0)

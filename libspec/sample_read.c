@@ -90,12 +90,11 @@ int spec_sample_check(int fd, const char *path, struct spec_sample_header *heade
  */
 static int open_file(int dirfd, const char *path)
 {
-	int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
-	int fd = openat(dirfd, path, flags | (dirfd == AT_FDCWD ? 0 : O_NOFOLLOW));
+	int fd = file_open_within(dirfd, path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
 	int high;
 
 	if (fd > STDERR_FILENO || fd < 0)
-		return fd < 0 ? -errno : fd;
+		return fd;
 	high = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	if (high < 0)
 		high = -errno;

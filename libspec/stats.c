@@ -153,11 +153,10 @@ int spec_stats_throttled(int session_fd, const char *event, struct err *err)
 static int read_throttled(int session_fd, struct spec_dirlist *files)
 {
 	CLEANUP(close_fd)
-	int fd = openat(session_fd, throttled_dir,
-			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = file_open_within(session_fd, throttled_dir, O_RDONLY | O_DIRECTORY);
 
 	if (fd < 0)
-		return errno == ENOENT ? 0 : -errno;
+		return fd == -ENOENT ? 0 : fd;
 	return spec_dirlist_read(fd, files);
 }
 

@@ -137,45 +137,65 @@ static int add_file(struct catalog_build *b, const struct spec_name *n, const ch
 	return 0;
 }
 
+/* Writes nodes to the copy; a hole stays one, however long the file claims to be. */
+static int write_nodes(int fd, const struct spec_sample_node *nodes, size_t nr)
+{
+	static const struct spec_sample_node zeros[COPY_NODES];
+	size_t bytes = nr * sizeof(*nodes);
+
+	if (memcmp(nodes, zeros, bytes) != 0)
+		return file_write_all(fd, nodes, bytes);
+	return lseek(fd, (off_t)bytes, SEEK_CUR) < 0 ? -errno : 0;
+}
+
 /*
- * Copies the nodes of a live file and sums them: one look at each, so that whatever is
- * made of this generation later agrees with its total.
+ * Sums a file's nodes and, of a live one, copies them: one look at each, so that whatever
+ * is made of this generation later agrees with its total.
  */
-static int copy_nodes(struct catalog_build *b, const struct spec_sample_reader *r,
+static int take_nodes(struct catalog_build *b, const struct spec_sample_reader *r,
 		      uint64_t *total, struct err *err)
 {
 	struct spec_sample_node nodes[COPY_NODES];
+	int rc = 0;
 
-	for (uint32_t at = 0; at < r->nr_nodes;) {
+	for (uint32_t at = 0; at < r->nr_nodes && !rc;) {
 		ssize_t n = spec_sample_read(r, at, nodes, COPY_NODES, err);
-		int rc;
 
 		if (n < 0)
 			return (int)n;
-		rc = file_write_all(b->c->copy_fd, nodes, (size_t)n * sizeof(*nodes));
-		if (rc)
-			return err_errno(err, rc, "copying samples to a temporary file");
+		if (viewer_gone(b->viewer))
+			return err_set(err, -EINTR, "interrupted");
+		if (b->copying)
+			rc = write_nodes(b->c->copy_fd, nodes, (size_t)n);
 		for (ssize_t i = 0; i < n; i++)
 			*total += nodes[i].value;
 		at += (uint32_t)n;
 	}
-	b->copy_end += (off_t)r->nr_nodes * (off_t)sizeof(nodes[0]);
-	return 0;
+	return rc ? err_errno(err, rc, "copying samples to a temporary file") : 0;
 }
 
 static int sum_file(struct catalog_build *b, const struct spec_sample_reader *r,
 		    uint64_t *total, struct err *err)
 {
+	off_t end = b->copy_end + (off_t)r->nr_nodes * (off_t)sizeof(struct spec_sample_node);
+	int fd, rc;
+
 	if (!b->copying)
-		return spec_sample_total(r, total, err);
+		return take_nodes(b, r, total, err);
 	if (b->c->copy_fd < 0)
 		b->c->copy_fd = file_unnamed();
-	if (b->c->copy_fd < 0)
-		return err_errno(err, b->c->copy_fd, "a temporary file for live samples");
-	/* what a failed copy left is written over */
-	if (lseek(b->c->copy_fd, b->copy_end, SEEK_SET) < 0)
+	fd = b->c->copy_fd;
+	if (fd < 0)
+		return err_errno(err, fd, "a temporary file for live samples");
+	/* what a failed copy left must not show through holes */
+	if (ftruncate(fd, b->copy_end) || lseek(fd, b->copy_end, SEEK_SET) < 0)
 		return err_errno(err, -errno, "a temporary file for live samples");
-	return copy_nodes(b, r, total, err);
+	rc = take_nodes(b, r, total, err);
+	if (!rc && ftruncate(fd, end))
+		rc = err_errno(err, -errno, "copying samples to a temporary file");
+	if (!rc)
+		b->copy_end = end;
+	return rc;
 }
 
 static int read_file(struct catalog_build *b, int dirfd, const char *path,
@@ -191,6 +211,10 @@ static int read_file(struct catalog_build *b, int dirfd, const char *path,
 		return rc == -ENOENT ? 0 : no_memory(b);
 	if (!rc)
 		rc = sum_file(b, &r, &total, &why);
+	if (rc == -EINTR) {
+		spec_sample_fini(&r);
+		return err_set(b->err, rc, "%s", why.msg);
+	}
 	rc = rc ? add_bad(b, path, why.msg) : add_file(b, n, path, &r, total, copy_off);
 	spec_sample_fini(&r);
 	return rc;
@@ -264,6 +288,9 @@ static int gone(struct catalog_build *b, const char *name, int rc)
 	if (rc == -ENOENT)
 		return err_set(b->err, rc, "session %.100s: there is none of that name (it may "
 			       "have been removed or renamed)", name);
+	if (rc == -EACCES)
+		return err_set(b->err, rc, "session %.100s: its directory does not allow you "
+			       "to read it (its owner can: chmod o+rx)", name);
 	return err_errno(b->err, rc, "session %.100s", name);
 }
 
@@ -312,6 +339,7 @@ static int read_session(struct catalog_build *b, int samples_fd, const char *nam
 	d->ino = st.st_ino;
 	rc = read_tables(b, d);
 	b->copying = is_live(d);
+	b->c->live |= b->copying;
 	rc = rc ? rc : spec_session_walk(d->fd, spec_session_escaped(d->fd), visit, b, b->err);
 	if (rc)
 		return rc;
@@ -403,6 +431,9 @@ int catalog_load(int session_dir_fd, char *const *names, size_t nr, const struct
 	if (rc)
 		return rc;
 	samples = openat(session_dir_fd, "samples", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (samples < 0 && errno == EACCES)
+		return err_set(err, -EACCES, "samples, in the session directory: does not "
+			       "allow you to read it (its owner can: chmod o+rx)");
 	if (samples < 0 && errno != ENOENT)
 		return err_errno(err, -errno, "samples, in the session directory");
 	for (b.dir = 0; b.dir < nr && !rc; b.dir++)

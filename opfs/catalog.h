@@ -65,7 +65,8 @@ struct catalog_bad {   /* a file that could not be read: named in `status` */
 struct catalog {
 	int refs;            /* atomic */
 	uint64_t generation; /* changes whenever anything below would be read differently */
-	bool saved;          /* no session of it is live: may be cached for long */
+	bool saved;          /* no session of it will change: may be cached for long */
+	bool live;           /* somebody may be counting in one at this moment */
 	uint64_t drained_ns; /* CLOCK_REALTIME of the last drain: mtime of what is shown */
 	struct arena arena;
 	struct catalog_dir *dirs;

@@ -69,6 +69,11 @@ int catalog_store_new(const char *session_dir, struct catalog_store **out,
 			       "\"opcollect record -- COMMAND\", or name another with "
 			       "--session-dir",
 			       session_dir);
+	if (code == -EACCES)
+		return err_set(err, code,
+			       "%s: this session directory does not allow you to read it "
+			       "(its owner can: chmod o+rx)",
+			       session_dir);
 	return err_errno(err, code, "%s", session_dir);
 }
 

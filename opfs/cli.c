@@ -58,8 +58,19 @@ int cli_open(struct cli *c, const char *program)
 				     .nr_groups = nr > 0 ? (size_t)nr : 0 };
 	if (!tree_new(&o, &c->tree, &err))
 		return CLI_OK;
+	cli_no_session_dir(c->session_dir, &err);
 	fprintf(stderr, "%s: %s\n", program, err.msg);
 	return CLI_FAILED;
+}
+
+void cli_no_session_dir(const char *given, struct err *err)
+{
+	if (given || err->code != -ENOENT)
+		return;
+	err_set(err, -ENOENT,
+		"neither ./oprofile_data nor /var/lib/oprofile is there: record a session "
+		"with \"opcollect record -- COMMAND\", or say where one is with "
+		"--session-dir DIR");
 }
 
 void cli_fini(struct cli *c)

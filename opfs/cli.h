@@ -37,6 +37,9 @@ enum opt_result cli_parse(const struct opt_program *prog, int argc, char **argv,
 			  void *ctx, int *nr_operands);
 /* Opens the tree for whoever runs this.  0, or CLI_FAILED with the reason told. */
 int cli_open(struct cli *c, const char *program);
+/* Where no session directory was @given and the default is missing: which were looked
+ * for, instead of the -ENOENT in @err. */
+void cli_no_session_dir(const char *given, struct err *err);
 void cli_fini(struct cli *c);
 /* Prints "PROGRAM: PATH: why" and returns CLI_FAILED. */
 int cli_failed(const char *program, const char *path, const struct err *err);

@@ -9,11 +9,13 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "opfs/cli.h"
+#include "opfs/percent.h"
 #include "opfs/profile.h"
 
 struct cat {
 	struct cli cli;
 	const char *sample_file, *binary;
+	bool warned; /* of what the session lacks */
 };
 
 static int set_sample_file(void *ctx, const char *arg, struct err *err)
@@ -82,6 +84,38 @@ static int copy_file(int fd, const char *path)
 	return got < 0 ? CLI_FAILED : CLI_OK;
 }
 
+static bool is_status(const struct place *p)
+{
+	return p->report == &report_status || p->root_name;
+}
+
+/* The texts are laid out as OProfile's and do not say what is missing in them. */
+static void warn_of_losses(struct cat *c, const struct place *p)
+{
+	uint64_t lost = 0, taken = 0;
+	bool many;
+
+	if (c->warned || is_status(p) || !p->cat)
+		return;
+	for (size_t i = 0; i < p->cat->nr_dirs; i++) {
+		lost += spec_stats_lost(&p->cat->dirs[i].stats);
+		taken += p->cat->dirs[i].stats.value[SPEC_STAT_TAKEN];
+	}
+	taken = taken ? taken : p->cat->total + lost; /* OProfile does not say */
+	many = lost > taken / 100;
+	if (!many && !p->cat->nr_bad)
+		return;
+	c->warned = true;
+	fprintf(stderr, "%s: note: ", program.name);
+	if (p->cat->nr_bad)
+		fprintf(stderr, "%zu damaged file%s left out%s", p->cat->nr_bad,
+			p->cat->nr_bad == 1 ? "" : "s", many ? ", " : "");
+	if (many)
+		fprintf(stderr, "%.3g %% of the samples were lost",
+			percent_of(lost, taken));
+	fprintf(stderr, ": see %s/status\n", p->cat->dirs[0].session);
+}
+
 static int print_path(struct cat *c, const char *path)
 {
 	struct err err = { 0 };
@@ -96,6 +130,8 @@ static int print_path(struct cat *c, const char *path)
 	else
 		rc = err_set(&err, -EISDIR, "is a directory; it holds files like %s",
 			     reports[nr_reports - 1]->name);
+	if (!rc)
+		warn_of_losses(c, &p);
 	place_fini(&p);
 	if (rc)
 		return cli_failed(program.name, path, &err);
@@ -122,6 +158,23 @@ static int use_binary(struct catalog *c, const char *binary, struct spec_image_r
 	return 0;
 }
 
+/* Why an image is shown as itself, where the text does not say it. */
+static void tell_unresolved(const struct cat *c, const struct profile *p,
+			    const struct report *report)
+{
+	if (!(report->needs & PROFILE_SYMBOLS) || report == &report_status)
+		return;
+	for (size_t i = 0; i < p->cat->nr_images; i++) {
+		const struct profile_image *img = &p->images[i];
+
+		if (!img->used || sym_usable(img->state))
+			continue;
+		fprintf(stderr, "%s: %s: shown without symbols: %s\n", program.name,
+			c->binary ? c->binary : p->cat->images[i].shown,
+			img->reason ? img->reason : sym_state_name(img->state));
+	}
+}
+
 static int render(struct cat *c, struct catalog *cat, const struct report *report,
 		  struct sym_cache *syms, struct strbuf *out, struct err *err)
 {
@@ -133,6 +186,8 @@ static int render(struct cat *c, struct catalog *cat, const struct report *repor
 	if (rc)
 		return rc;
 	rc = report->render(p, &c->cli.viewer, out, err);
+	if (!rc)
+		tell_unresolved(c, p, report);
 	profile_put(p);
 	return rc;
 }

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/strbuf.h"
 #include "libspec/session.h"
+#include "opfs/cli.h"
 #include "opfs/fuse_ops.h"
 #include "opfs/mount_check.h"
 #include "opfs/mount_options.h"
@@ -305,7 +306,9 @@ static int check(struct mount_options *o, char **session_dir, struct err *err)
 	if (rc)
 		return err_set(err, rc, "out of memory");
 	rc = mount_check_session(strbuf_str(&dir), session_dir, err);
-	if (!rc)
+	if (rc)
+		cli_no_session_dir(o->session_dir, err);
+	else
 		rc = mount_check_point(o->mountpoint, err);
 	if (!rc)
 		rc = mount_check_device(err);
@@ -326,6 +329,7 @@ int opfs_mount_main(int argc, char **argv)
 	CLEANUP(free_ptr) char *session_dir = NULL;
 	struct err err;
 
+	log_init("opfs mount");
 	mount_options_init(&o);
 	switch (mount_options_parse(&o, argc, argv)) {
 	case MOUNT_WORDS_DONE:

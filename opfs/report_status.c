@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/cleanup.h"
@@ -137,13 +139,28 @@ static void add_session(const struct catalog_dir *d, struct strbuf *out)
 
 /* ---- what could not be read or told apart */
 
+/* The reason without the path, or its end, which stands before it already. */
+static const char *bare_reason(const struct catalog_bad *bad)
+{
+	for (const char *at = bad->path; at; at = strchr(at, '/')) {
+		size_t len;
+
+		at += *at == '/';
+		len = strlen(at);
+		if (len && !strncmp(bad->reason, at, len) &&
+		    !strncmp(bad->reason + len, ": ", 2))
+			return bad->reason + len + 2;
+	}
+	return bad->reason;
+}
+
 static void add_damaged(const struct catalog_bad *bad, size_t nr, struct strbuf *out)
 {
 	for (size_t i = 0; i < nr; i++) {
 		strbuf_puts(out, "damaged: ");
 		view_text(bad[i].path, out);
 		strbuf_puts(out, ": ");
-		view_text(bad[i].reason, out);
+		view_text(bare_reason(&bad[i]), out);
 		strbuf_putc(out, '\n');
 	}
 }
@@ -174,47 +191,101 @@ static void add_image(const struct profile *p, uint32_t image, const char *key,
 	strbuf_putc(out, '\n');
 }
 
+/* ---- images, by what is to be said of them */
+
+struct share {
+	uint32_t image;
+	uint64_t samples;
+};
+
 /* Where only exported names are known, the others can be had. */
-static void add_outside(const struct profile *p, uint32_t image, uint64_t samples,
-			uint64_t total, struct strbuf *out)
+static void add_outside(const struct profile *p, const struct share *s, uint64_t total,
+			struct strbuf *out)
 {
-	const struct sym_table *t = p->images[image].table;
+	const struct sym_table *t = p->images[s->image].table;
 	char id[2 * sizeof(t->build_id.bytes) + 1], reason[256];
 
 	sym_id_format(&t->build_id, id);
 	snprintf(reason, sizeof(reason), "samples outside every symbol of the image");
 	if (t->source == SYM_FROM_DYNSYM || t->source == SYM_FROM_MINIDEBUG)
 		snprintf(reason, sizeof(reason),
-			 "samples outside every exported function; install its debug "
-			 "symbols%s%s%s",
+			 "outside every symbol: it has only exported names; install its "
+			 "debug symbols%s%s%s",
 			 id[0] ? " (build-id " : "", id, id[0] ? ")" : "");
-	add_image(p, image, "no-symbol", samples, total, reason, out);
+	add_image(p, s->image, "no-symbol", s->samples, total, reason, out);
 }
 
-static void add_images(const struct profile *p, const uint64_t *samples,
-		       const uint64_t *outside, struct strbuf *out)
+static void add_unresolved(const struct profile *p, const struct share *s, uint64_t total,
+			   struct strbuf *out)
 {
+	const struct profile_image *img = &p->images[s->image];
+
+	if (!sym_usable(img->state))
+		add_image(p, s->image, "unresolved", s->samples, total,
+			  img->reason ? img->reason : sym_state_name(img->state), out);
+}
+
+static void add_remark(const struct profile *p, const struct share *s, uint64_t total,
+		       struct strbuf *out)
+{
+	const struct profile_image *img = &p->images[s->image];
+
+	if (sym_usable(img->state) && img->reason)
+		add_image(p, s->image,
+			  img->state == SYM_UNCHECKED ? "unchecked" : "remark",
+			  s->samples, total, img->reason, out);
+}
+
+static void add_source(const struct profile *p, const struct share *s, uint64_t total,
+		       struct strbuf *out)
+{
+	const struct profile_image *img = &p->images[s->image];
+
+	if (sym_usable(img->state))
+		add_image(p, s->image, "symbols-from", s->samples, total,
+			  sym_source_name(img->table->source), out);
+}
+
+static int compare_shares(const void *x, const void *y)
+{
+	const struct share *a = x, *b = y;
+
+	if (a->samples != b->samples)
+		return a->samples < b->samples ? 1 : -1;
+	return (a->image > b->image) - (a->image < b->image);
+}
+
+static int add_images(const struct profile *p, const uint64_t *samples,
+		      const uint64_t *outside, struct strbuf *out)
+{
+	static const struct {
+		void (*add)(const struct profile *p, const struct share *s,
+			    uint64_t total, struct strbuf *out);
+		bool outside; /* by the samples outside every symbol */
+	} groups[] = {
+		{ add_unresolved, false },
+		{ add_remark, false },
+		{ add_outside, true },
+		{ add_source, false },
+	};
+	CLEANUP(free_ptr)
+	struct share *shares = calloc(p->cat->nr_images + 1, sizeof(*shares));
 	uint64_t total = selected_samples(p);
 
-	for (uint32_t i = 0; i < p->cat->nr_images; i++) {
-		const struct profile_image *img = &p->images[i];
+	if (!shares)
+		return -ENOMEM;
+	for (size_t g = 0; g < sizeof(groups) / sizeof(groups[0]); g++) {
+		const uint64_t *by = groups[g].outside ? outside : samples;
+		size_t nr = 0;
 
-		if (!img->used || !samples[i])
-			continue;
-		if (!sym_usable(img->state))
-			add_image(p, i, "unresolved", samples[i], total,
-				  img->reason ? img->reason : sym_state_name(img->state),
-				  out);
-		else if (img->reason)
-			add_image(p, i,
-				  img->state == SYM_UNCHECKED ? "unchecked" : "remark",
-				  samples[i], total, img->reason, out);
-		if (outside[i])
-			add_outside(p, i, outside[i], total, out);
-		if (sym_usable(img->state))
-			add_image(p, i, "symbols-from", samples[i], total,
-				  sym_source_name(img->table->source), out);
+		for (uint32_t i = 0; i < p->cat->nr_images; i++)
+			if (p->images[i].used && by[i])
+				shares[nr++] = (struct share){ i, by[i] };
+		qsort(shares, nr, sizeof(*shares), compare_shares);
+		for (size_t i = 0; i < nr; i++)
+			groups[g].add(p, &shares[i], total, out);
 	}
+	return 0;
 }
 
 static int render(const struct profile *p, const struct viewer *v, struct strbuf *out,
@@ -235,7 +306,8 @@ static int render(const struct profile *p, const struct viewer *v, struct strbuf
 	add_damaged(p->cat->bad, p->cat->nr_bad, out);
 	add_damaged(p->bad, p->nr_bad, out);
 	count_images(p, samples, outside);
-	add_images(p, samples, outside, out);
+	if (add_images(p, samples, outside, out))
+		return report_no_memory(err);
 	return report_done(out, err);
 }
 

@@ -172,6 +172,9 @@ int tree_prefix_names(const struct ask *a, const struct place *p, struct names *
 /* -ENOENT, with why a value of a tag selects nothing and what would. */
 int tree_no_value(const struct ask *a, const struct place *from,
 		  const struct spec_tag *tag, const char *raw);
+/* -ENOENT, for a component below @from that is no file of it and goes on with none of the
+ * images that its open value could be the beginning of. */
+int tree_no_file(const struct ask *a, const struct place *from, const char *name);
 /* "NAME, NAME ... (12 more)", the nearest to @typed first. */
 void tree_suggest(const struct names *n, const char *typed, struct strbuf *out);
 

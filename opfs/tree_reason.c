@@ -41,12 +41,12 @@ static unsigned distance(const char *a, const char *b)
 	return row[nb];
 }
 
-/* A name that holds what was typed is nearer than one that only looks like it. */
+/* A name that holds what was typed is nearer than any that only looks like it. */
 static unsigned farness(const char *name, const char *typed)
 {
 	unsigned far = distance(typed, name);
 
-	return *typed && strcasestr(name, typed) ? far / 4 : far;
+	return *typed && strcasestr(name, typed) ? far : MAX_COMPARED + far;
 }
 
 struct near {
@@ -146,6 +146,31 @@ static bool exists_elsewhere(const struct place *from, const char *raw)
 	return text.len && map_get(&from->cat->by_image, text.data, text.len, &index);
 }
 
+/* The name in an image's path as it is listed, escaped. */
+static const char *listed_base(const char *listed)
+{
+	const char *base = listed;
+
+	for (const char *at = listed; (at = strstr(at, "%2F")); base = at)
+		at += strlen("%2F");
+	return base;
+}
+
+/* A part of names that was typed as a whole one: the wildcard that would find them. */
+static void suggest_glob(const struct spec_tag *tag, const char *raw,
+			 const struct names *values, struct strbuf *out)
+{
+	bool found = false;
+
+	if (tag->kind != SPEC_TAG_IMAGES || !*raw || strpbrk(raw, "*?[/,\\%"))
+		return;
+	for (size_t i = 0; i < values->len && !found; i++)
+		found = strstr(listed_base(values->data[i]), raw);
+	if (found)
+		strbuf_printf(out, " (names that hold it: %s%s*%.60s*)", tag->name,
+			      *tag->name ? ":" : "", raw);
+}
+
 static void explain(const struct place *from, const struct spec_tag *tag, const char *raw,
 		    const struct names *values, struct strbuf *out)
 {
@@ -177,8 +202,48 @@ static void explain(const struct place *from, const struct spec_tag *tag, const 
 	if (tag->kind == SPEC_TAG_IMAGES && strpbrk(raw, "*?["))
 		strbuf_puts(out,
 			    " (a wildcard without \"/\" means names, one with it paths)");
+	suggest_glob(tag, raw, values, out);
 	strbuf_puts(out, "; there are: ");
 	tree_suggest(values, raw, out);
+}
+
+/* The file whose name is nearest, if it is near enough to be meant. */
+static const char *nearest_report(const char *name)
+{
+	unsigned best = MAX_COMPARED;
+	const char *nearest = NULL;
+
+	for (size_t i = 0; i < nr_reports; i++) {
+		unsigned far = distance(name, reports[i]->name);
+
+		if (far < best) {
+			best = far;
+			nearest = reports[i]->name;
+		}
+	}
+	return best <= (strlen(name) + 1) / 2 ? nearest : NULL;
+}
+
+int tree_no_file(const struct ask *a, const struct place *from, const char *name)
+{
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf value = { 0 };
+	const char *near = nearest_report(name);
+	const char *tag = from->tag->name;
+
+	spec_decode(from->value, &value);
+	strbuf_printf(&text, "%s%s%.60s exists, but ", tag, *tag ? ":" : "",
+		      strbuf_str(&value));
+	if (looks_like_tag(name, &text))
+		return err_set(a->err, -ENOENT, "%s", strbuf_str(&text));
+	strbuf_printf(&text, "has no file or tag \"%.40s\"", name);
+	if (near)
+		strbuf_printf(&text, ": did you mean \"%s\"?", near);
+	strbuf_puts(&text, " (its files:");
+	for (size_t i = 0; i < nr_reports; i++)
+		strbuf_printf(&text, " %s", reports[i]->name);
+	strbuf_puts(&text, ")");
+	return err_set(a->err, -ENOENT, "%s", strbuf_str(&text));
 }
 
 int tree_no_value(const struct ask *a, const struct place *from,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -65,6 +66,37 @@ bool tree_may_see(const struct tree *t, const char *session, const struct viewer
 	return mode_allows(&st, v, S_IROTH | S_IXOTH);
 }
 
+/*
+ * Does samples/SESSION, at @path, stand for the directory @st?  A link leads where only
+ * the mount may go, past directories that stop its users: its owner must be the mount's,
+ * root or the session's.
+ */
+static bool stands_for(const struct tree *t, const char *path, const struct stat *st)
+{
+	struct stat link;
+
+	if (fstatat(catalog_store_fd(t->store), path, &link, AT_SYMLINK_NOFOLLOW))
+		return false;
+	if (S_ISLNK(link.st_mode))
+		return !link.st_uid || link.st_uid == t->o.owner ||
+		       link.st_uid == st->st_uid;
+	return link.st_dev == st->st_dev && link.st_ino == st->st_ino;
+}
+
+/* tree_may_see() of what was really opened. */
+static bool may_see_opened(const struct tree *t, const struct catalog_dir *d,
+			   const struct viewer *v)
+{
+	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
+	struct stat st;
+
+	if (!t->o.shared || !v || v->uid == 0 || v->uid == t->o.owner || d->fd < 0)
+		return true;
+	strbuf_printf(&path, "samples/%s", d->session);
+	return !strbuf_error(&path) && !fstat(d->fd, &st) &&
+	       mode_allows(&st, v, S_IROTH | S_IXOTH) && stands_for(t, path.data, &st);
+}
+
 /* Takes from *mode the rights of those who may not search the directory @dir above. */
 static void mask_mode(const struct stat *dir, gid_t gid, mode_t *mode)
 {
@@ -91,6 +123,8 @@ static int session_mode(const struct tree *t, const char *session, struct stat *
 		return -errno;
 	mask_mode(&top, st->st_gid, &st->st_mode);
 	mask_mode(&samples, st->st_gid, &st->st_mode);
+	if (!stands_for(t, path.data, st))
+		st->st_mode &= ~(mode_t)(S_IRWXG | S_IRWXO);
 	return 0;
 }
 
@@ -138,18 +172,28 @@ static bool exists(const struct tree *t, const char *session)
 	       S_ISDIR(st.st_mode);
 }
 
+static int not_yours(const struct ask *a, const char *session)
+{
+	return err_set(a->err, -EACCES,
+		       "session %.100s: its directory does not allow you to read it (its "
+		       "owner can: chmod o+rx)",
+		       session);
+}
+
 static int load(const struct ask *a, char *const *names, size_t nr, struct catalog **cat)
 {
+	int rc;
+
 	for (size_t i = 0; i < nr; i++)
 		if (!tree_may_see(a->t, names[i], a->v))
-			return err_set(
-				a->err, -EACCES,
-				"session %.100s: its directory does not allow you to "
-				"read it (its owner can: chmod o+rx)",
-				names[i]);
+			return not_yours(a, names[i]);
 	if (a->quick && !catalog_store_ready(a->t->store, names, nr))
 		return -EAGAIN;
-	return catalog_store_get(a->t->store, names, nr, a->v, cat, a->err);
+	rc = catalog_store_get(a->t->store, names, nr, a->v, cat, a->err);
+	for (size_t i = 0; !rc && i < (*cat)->nr_dirs; i++)
+		if (!may_see_opened(a->t, &(*cat)->dirs[i], a->v))
+			rc = not_yours(a, names[i]);
+	return rc;
 }
 
 static void put_catalog(struct catalog **c)

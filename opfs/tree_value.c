@@ -271,5 +271,8 @@ int tree_value_join(const struct ask *a, const struct place *from, const char *n
 		return rc;
 	rc = make_value(a, &base, from->tag, &text, to);
 	place_fini(&base);
+	if (rc == -ENOENT && from->kind == PLACE_PROFILE && !a->quick &&
+	    !ends_open(from->value))
+		return tree_no_file(a, from, name);
 	return rc;
 }

@@ -436,3 +436,20 @@ assert_balance() {
 	[ "$status" = 1 ]
 	[[ "$output" == *"process 1 may not be looked at"* ]]
 }
+
+@test "only the last component of a session directory is made" {
+	run record --session-dir typo/x -- true
+	[ "$status" = 1 ]
+	[[ "$output" == *"typo/x cannot be written"*"does not exist"*"mkdir -p"* ]]
+	[ ! -e typo ]
+	mkdir typo
+	run record --session-dir typo/x -- true
+	[ "$status" = 0 ]
+	[ -d typo/x/samples/current ]
+}
+
+@test "--image that names nothing that ran says what ran" {
+	run record -F 4999 --image=/bin/cat -- "$b/weights" 0.1
+	[[ "$output" == *"no sample was taken in what --image names; samples were in: "*"$b/weights"* ]]
+	[[ "$output" != *"too few"* ]]
+}

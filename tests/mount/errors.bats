@@ -37,7 +37,7 @@ fails() {
 
 @test "no session directory" {
 	fails 1 --session-dir "$W/none" "$M" <<-END
-	opfs: $W/none: there is no such session directory
+	opfs mount: $W/none: there is no such session directory
 	opcollect record
 	--session-dir
 	END
@@ -48,7 +48,7 @@ fails() {
 @test "no mount point" {
 	need_mount
 	fails 1 --session-dir "$D" "$W/none" <<-END
-	opfs: $W/none: there is no such directory
+	opfs mount: $W/none: there is no such directory
 	mkdir -p $W/none
 	END
 	touch "$W/file"
@@ -128,7 +128,7 @@ fails() {
 	echo "$output"
 	[ "$status" = 1 ]
 	[[ $output == *"user_allow_other"* ]]
-	[[ $output == *"opfs: $M: cannot mount here"* ]]
+	[[ $output == *"opfs mount: $M: cannot mount here"* ]]
 }
 
 @test "a failure in the background has its message and exit status" {
@@ -136,5 +136,5 @@ fails() {
 	run unshare -U "$OPFS" mount --session-dir "$D" "$M"
 	echo "$output"
 	[ "$status" = 1 ]
-	[[ $output == *opfs:* ]]
+	[[ $output == *"opfs mount:"* ]]
 }

@@ -164,3 +164,26 @@ not_for_nobody() {
 	grep -q hidden_work "$M/saved/image:/l0/report"
 	[ -z "$(as_nobody grep hidden_work "$M/saved/image:/l0/report")" ]
 }
+
+@test "a link to a session shows it only if its owner, or the mount's, made the link" {
+	shared_session
+	unmount "$M"
+	mkdir "$W/private"
+	cp -r "$D/samples/saved" "$W/private/saved"
+	chown -R 1001 "$W/private"
+	chmod 700 "$W/private"
+	for maker in 65534 1001 0; do
+		ln -s "$W/private/saved" "$D/samples/by$maker"
+		chown -h "$maker" "$D/samples/by$maker"
+	done
+	"$OPFS" mount --session-dir "$D" "$M" -o allow_other
+	for round in 1 2; do
+		run as_nobody cat "$M/by65534/summary"
+		[ "$status" != 0 ]
+		[[ $output != *samples* ]]
+		as_nobody cat "$M/by1001/summary" | grep samples
+		as_nobody cat "$M/by0/summary" | grep samples
+		# what root may see does not open it for others
+		cat "$M/by65534/summary" | grep samples
+	done
+}

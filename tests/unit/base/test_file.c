@@ -104,6 +104,22 @@ Test(file, replace_of_a_link_leaves_its_target_alone)
 	cr_expect_str_eq(strbuf_str(&b), "safe");
 }
 
+Test(file, within_a_directory_no_link_is_followed)
+{
+	CLEANUP(strbuf_fini) struct strbuf b = { 0 };
+
+	cr_assert_eq(mkdirat(at, "real", 0755), 0);
+	file_replace(at, "real/f", "x", 1, 0644, 0, &e);
+	cr_assert_eq(symlinkat("real", at, "dir"), 0);
+	cr_assert_eq(symlinkat("f", at, "real/link"), 0);
+	cr_expect_eq(file_slurp(at, "dir/f", 100, &b, &e), -ELOOP);
+	cr_expect_eq(file_slurp(at, "real/link", 100, &b, &e), -ELOOP);
+	cr_expect_lt(file_slurp(at, "/etc/passwd", 1 << 20, &b, &e), 0);
+	cr_expect_lt(file_slurp(at, "../../etc/passwd", 1 << 20, &b, &e), 0);
+	cr_expect_eq(b.len, 0);
+	cr_expect_eq(file_slurp(at, "real/f", 100, &b, &e), 0);
+}
+
 Test(file, replace_refuses_a_directory_one_may_not_write)
 {
 	cr_assert_eq(mkdirat(at, "d", 0555), 0);

@@ -186,6 +186,33 @@ Test(report, status_tells_losses_and_images_without_symbols)
 	fake_fini(&f);
 }
 
+Test(report, status_names_a_damaged_file_once_and_sorts_images_by_samples)
+{
+	char path[] = "current/{root}/x/E", reason[] = "{root}/x/E: cut short";
+	struct catalog_bad bad = { path, reason };
+	const char *a, *b, *c;
+	struct fake f;
+	struct profile *p;
+	char *text;
+
+	fake_init(&f);
+	fake_file(&f, "/bin/a", "/bin/a", &cycles, 5);
+	fake_file(&f, "/bin/b", "/bin/b", &cycles, 30);
+	fake_file(&f, "/bin/c", "/bin/c", &cycles, 10);
+	f.cat.bad = &bad;
+	f.cat.nr_bad = 1;
+	p = fake_load(&f, PROFILE_SYMBOLS);
+	text = render("status", p);
+	cr_expect(has_line(text, "damaged: current/{root}/x/E: cut short"));
+	a = strstr(text, "\nunresolved: /bin/a: 5 ");
+	b = strstr(text, "\nunresolved: /bin/b: 30 ");
+	c = strstr(text, "\nunresolved: /bin/c: 10 ");
+	cr_expect(a && b && c && b < c && c < a, "%s", text);
+	free(text);
+	profile_put(p);
+	fake_fini(&f);
+}
+
 Test(report, readme_names_every_file_and_tag)
 {
 	struct fake f;
