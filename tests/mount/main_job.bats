@@ -102,7 +102,8 @@ print(sum(f["samples"] for f in json.load(sys.stdin)))')" = "$stored" ]
 	${CC:-cc} -O2 -o "$W/weights" "$OPFS_TOP/tests/programs/weights.c"
 	mkdir -p "$D"
 	"$OPFS_BIN/opcollect" record --session-dir "$D" -e TIMER -F 10000 -- "$W/weights" 3 \
-		>"$W/said" 2>&1 &
+		>"$W/said" 2>&1 3>&- &
+	recorder=$!
 	"$OPFS" mount --session-dir "$D" "$M"
 	eventually grep -q '^state: being recorded' "$M/current/status"
 	agreed=0
@@ -120,7 +121,7 @@ print(sum(f["samples"] for f in json.load(sys.stdin)))')" = "$stored" ]
 		agreed=$((agreed + 1))
 		sleep 0.1
 	done
-	wait
+	wait "$recorder"
 	echo "$agreed agreed"
 	[ "$agreed" -gt 2 ]
 }

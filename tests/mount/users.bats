@@ -61,11 +61,14 @@ shared_session() {
 
 @test "users read side by side and none sees the other's report" {
 	shared_session
+	readers=()
 	for i in 1 2 3 4 5 6 7 8; do
 		for j in 1 2 3 4 5 6; do cat "$M/saved/report"; done >"$W/root.$i" 2>&1 3>&- &
+		readers+=($!)
 		for j in 1 2 3 4 5 6; do as_nobody cat "$M/saved/report"; done >"$W/nobody.$i" 2>&1 3>&- &
+		readers+=($!)
 	done
-	wait
+	wait "${readers[@]}"
 	[ "$(cat "$W"/root.* | grep -c hidden_work)" = 48 ]
 	[ "$(cat "$W"/nobody.* | grep -c plain_work)" = 48 ]
 	[ "$(cat "$W"/nobody.* | grep -c hidden_work)" = 0 ]
