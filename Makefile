@@ -25,10 +25,12 @@ LONG_FUZZ_SECONDS ?= 60
 
 # The Debian packages that building and testing need; "make deps" installs them.
 DEPS_BUILD := gcc make pkg-config libc6-dev libfuse3-dev fuse3 libelf-dev libdw-dev \
-	libiberty-dev libzstd-dev libseccomp-dev binutils binutils-dev
+	libiberty-dev libzstd-dev libseccomp-dev binutils binutils-dev libarchive-dev \
+	nettle-dev
 DEPS_TEST := libcriterion-dev bats clang libclang-rt-14-dev clang-tidy clang-format \
 	sparse linux-perf python3 rsync zip unzip less file strace elfutils xz-utils zstd \
-	mandoc shellcheck util-linux psmisc procps tmux
+	mandoc shellcheck util-linux psmisc procps tmux libarchive-tools xxd g++ llvm dwz \
+	libxml2-utils python3-jsonschema jq
 
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-7s %s\n' $1 $2)

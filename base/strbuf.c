@@ -99,6 +99,21 @@ void strbuf_fill(struct strbuf *b, char c, size_t n)
 	b->data[b->len] = '\0';
 }
 
+void strbuf_number(struct strbuf *b, unsigned long long n, size_t width)
+{
+	char digits[20]; /* of 2^64 - 1 */
+	size_t at = sizeof(digits), len;
+
+	do {
+		digits[--at] = (char)('0' + n % 10);
+		n /= 10;
+	} while (n);
+	len = sizeof(digits) - at;
+	if (len < width)
+		strbuf_fill(b, ' ', width - len);
+	strbuf_add(b, digits + at, len);
+}
+
 void strbuf_printf(struct strbuf *b, const char *fmt, ...)
 {
 	va_list ap;

@@ -30,6 +30,8 @@ char *strbuf_take(struct strbuf *b);
 void strbuf_add(struct strbuf *b, const void *data, size_t len);
 void strbuf_puts(struct strbuf *b, const char *s);
 void strbuf_putc(struct strbuf *b, char c);
+/* @n in decimal, right-aligned in @width columns: "%*llu", which takes much longer. */
+void strbuf_number(struct strbuf *b, unsigned long long n, size_t width);
 /* @n times @c. */
 void strbuf_fill(struct strbuf *b, char c, size_t n);
 void strbuf_printf(struct strbuf *b, const char *fmt, ...)

@@ -7,23 +7,16 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/map.h"
 #include "base/strbuf.h"
+#include "libsym/cache_kind.h"
 
 enum { STEP_NS = 50000000, ENTRY_BYTES = 512 };
-
-/* What stat(2) shows of the file; zeros if there is none. */
-struct identity {
-	bool known;
-	struct statx st;
-};
 
 struct entry {
 	struct entry *newer, *older; /* by last use */
@@ -31,9 +24,10 @@ struct entry {
 	size_t key_len;
 	bool loading; /* by a thread that will come back */
 	unsigned waiting;
-	struct identity identity;
+	struct sym_identity identity;
 	int64_t loaded_s;
-	struct sym_table *table; /* NULL while loading for the first time */
+	const struct sym_cache_kind *kind;
+	void *thing; /* NULL while loading for the first time */
 };
 
 struct sym_cache {
@@ -79,19 +73,19 @@ static void link_newest(struct sym_cache *c, struct entry *e)
 
 static size_t entry_bytes(const struct entry *e)
 {
-	return ENTRY_BYTES + (e->table ? e->table->bytes : 0);
+	return ENTRY_BYTES + (e->thing ? e->kind->bytes(e->thing) : 0);
 }
 
-static void drop_table(struct sym_cache *c, struct entry *e)
+static void drop_thing(struct sym_cache *c, struct entry *e)
 {
-	if (e->table)
-		c->stats.bytes -= e->table->bytes;
-	sym_table_put(TAKE(e->table));
+	if (e->thing)
+		c->stats.bytes -= e->kind->bytes(e->thing);
+	e->kind->put(TAKE(e->thing));
 }
 
 static void remove_entry(struct sym_cache *c, struct entry *e)
 {
-	drop_table(c, e);
+	drop_thing(c, e);
 	c->stats.bytes -= entry_bytes(e);
 	c->stats.entries--;
 	map_del(&c->map, e->key, e->key_len);
@@ -118,12 +112,19 @@ static void add_text(struct strbuf *key, const char *s)
 }
 
 /* Everything that the answer depends on: what is asked for, and with whose rights. */
-static void make_key(const struct sym_job *job, struct strbuf *key)
+static void make_key(const struct sym_ask *ask, struct strbuf *key)
 {
 	static const struct sym_places no_places;
+	const struct sym_job *job = ask->job;
 	const struct sym_places *p = job->places ? job->places : &no_places;
 	const struct sym_cred *cred = job->cred;
 
+	strbuf_printf(key, "%s %x %zu %016llx %d ", ask->kind->name, ask->flags,
+		      ask->nr_ranges,
+		      (unsigned long long)map_hash(ask->ranges,
+						   ask->nr_ranges * sizeof(*ask->ranges)),
+		      ask->options != NULL);
+	add_text(key, ask->options);
 	strbuf_printf(key, "%d %lld %d ", job->kind, (long long)job->mtime, cred != NULL);
 	if (cred) {
 		strbuf_printf(key, "%u %u ", (unsigned)cred->uid, (unsigned)cred->gid);
@@ -149,10 +150,10 @@ static bool same_time(const struct statx_timestamp *a, const struct statx_timest
  * where the kernel has all of it in memory; elsewhere the answer is "not known", and a
  * helper, which has a deadline, reads the file again.
  */
-static struct identity look_at(const struct sym_job *job)
+static struct sym_identity look_at(const struct sym_job *job)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_CACHED };
-	struct identity id;
+	struct sym_identity id;
 	CLEANUP(close_fd) int fd = -1;
 
 	memset(&id, 0, sizeof(id));
@@ -170,7 +171,7 @@ static struct identity look_at(const struct sym_job *job)
 	return id;
 }
 
-static bool same_identity(const struct identity *a, const struct identity *b)
+static bool same_identity(const struct sym_identity *a, const struct sym_identity *b)
 {
 	const struct statx *x = &a->st, *y = &b->st;
 
@@ -182,14 +183,6 @@ static bool same_identity(const struct identity *a, const struct identity *b)
 	       same_time(&x->stx_ctime, &y->stx_ctime);
 }
 
-/* True if what was loaded came from the file that @id was taken of later. */
-static bool is_of(const struct sym_table *t, const struct identity *id)
-{
-	return id->known && t->ino == id->st.stx_ino && t->file_size == id->st.stx_size &&
-	       t->mtime == id->st.stx_mtime.tv_sec &&
-	       (!t->ino || t->dev == makedev(id->st.stx_dev_major, id->st.stx_dev_minor));
-}
-
 static int64_t now_s(void)
 {
 	struct timespec t;
@@ -198,28 +191,14 @@ static int64_t now_s(void)
 	return t.tv_sec;
 }
 
-/* Seconds that a table is good for while its file stays the same; 0: for ever. */
-static int64_t good_for(const struct sym_job *job, const struct sym_table *t)
-{
-	if (t->state == SYM_BROKEN)
-		return 60; /* trying again is dear */
-	if (t->state == SYM_MISSING || t->state == SYM_UNREADABLE ||
-	    t->state == SYM_NO_SYMBOLS)
-		return 10;
-	/* a better source may be installed; a module may be loaded elsewhere */
-	if (t->source == SYM_FROM_DYNSYM || t->source == SYM_FROM_MINIDEBUG)
-		return job->kind == SYM_VDSO ? 0 : 10;
-	return job->kind == SYM_MODULE && (!job->path || !*job->path) ? 10 : 0;
-}
-
-static bool is_fresh(const struct sym_job *job, const struct entry *e,
-		     const struct identity *now)
+static bool is_fresh(const struct sym_ask *ask, const struct entry *e,
+		     const struct sym_identity *now)
 {
 	int64_t limit;
 
-	if (!e->table || !same_identity(&e->identity, now))
+	if (!e->thing || !same_identity(&e->identity, now))
 		return false;
-	limit = good_for(job, e->table);
+	limit = e->kind->good_for(ask->job, e->thing);
 	return !limit || now_s() - e->loaded_s < limit;
 }
 
@@ -233,7 +212,8 @@ static struct entry *find_entry(struct sym_cache *c, const struct strbuf *key)
 }
 
 /* A new entry that is loading, or NULL if out of memory. */
-static struct entry *add_entry(struct sym_cache *c, struct strbuf *key)
+static struct entry *add_entry(struct sym_cache *c, const struct sym_cache_kind *kind,
+			       struct strbuf *key)
 {
 	struct entry *e = calloc(1, sizeof(*e));
 
@@ -241,6 +221,7 @@ static struct entry *add_entry(struct sym_cache *c, struct strbuf *key)
 		free(e);
 		return NULL;
 	}
+	e->kind = kind;
 	e->key_len = key->len;
 	e->key = strbuf_take(key);
 	link_newest(c, e);
@@ -294,40 +275,39 @@ static struct entry *settled_entry(struct sym_cache *c, const struct strbuf *key
 	return e;
 }
 
-static void store(struct sym_cache *c, struct entry *e, const struct identity *id,
-		  struct sym_table *table)
+static void store(struct sym_cache *c, struct entry *e, const struct sym_identity *id,
+		  void *thing)
 {
-	drop_table(c, e);
-	e->table = sym_table_get(table);
+	drop_thing(c, e);
+	e->thing = e->kind->get(thing);
 	e->identity = *id;
 	e->loaded_s = now_s();
-	c->stats.bytes += table->bytes;
+	c->stats.bytes += e->kind->bytes(thing);
 }
 
 /* With the lock, which it gives up meanwhile. */
-static int load_entry(struct sym_cache *c, struct entry *e, const struct sym_job *job,
-		      const atomic_bool *cancel, const struct identity *id,
-		      struct sym_table **out, struct err *err)
+static int load_entry(struct sym_cache *c, struct entry *e, const struct sym_ask *ask,
+		      const struct sym_identity *id, void **out, struct err *err)
 {
-	struct sym_table *table = NULL;
-	struct identity late;
+	void *thing = NULL;
+	struct sym_identity late;
 	int rc;
 
 	c->stats.misses++;
 	e->loading = true;
 	pthread_mutex_unlock(&c->lock);
-	rc = sym_server_load(c->server, job, cancel, &table, err);
+	rc = ask->kind->load(c->server, ask, &thing, err);
 	if (!rc && !id->known) { /* by now the kernel has the path in memory */
-		late = look_at(job);
-		late.known = is_of(table, &late);
+		late = look_at(ask->job);
+		late.known = late.known && ask->kind->is_of(thing, &late);
 		id = &late;
 	}
 	pthread_mutex_lock(&c->lock);
 	e->loading = false;
 	if (!rc) {
-		store(c, e, id, table);
-		*out = table;
-	} else if (!e->table && !e->waiting) {
+		store(c, e, id, thing);
+		*out = thing;
+	} else if (!e->thing && !e->waiting) {
 		remove_entry(c, e);
 	}
 	pthread_cond_broadcast(&c->loaded);
@@ -335,41 +315,40 @@ static int load_entry(struct sym_cache *c, struct entry *e, const struct sym_job
 	return rc;
 }
 
-static int load_locked(struct sym_cache *c, const struct sym_job *job, struct strbuf *key,
-		       const atomic_bool *cancel, const struct identity *id,
-		       struct sym_table **out, struct err *err)
+static int load_locked(struct sym_cache *c, const struct sym_ask *ask, struct strbuf *key,
+		       const struct sym_identity *id, void **out, struct err *err)
 {
 	int rc = 0;
-	struct entry *e = settled_entry(c, key, cancel, &rc);
+	struct entry *e = settled_entry(c, key, ask->cancel, &rc);
 
 	if (rc)
 		return err_errno(err, rc, "symbols");
-	if (e && is_fresh(job, e, id)) {
+	if (e && is_fresh(ask, e, id)) {
 		unlink_entry(c, e);
 		link_newest(c, e);
 		c->stats.hits++;
-		*out = sym_table_get(e->table);
+		*out = e->kind->get(e->thing);
 		return 0;
 	}
 	if (!e)
-		e = add_entry(c, key);
+		e = add_entry(c, ask->kind, key);
 	if (!e)
 		return err_errno(err, -ENOMEM, "symbols");
-	return load_entry(c, e, job, cancel, id, out, err);
+	return load_entry(c, e, ask, id, out, err);
 }
 
-int sym_cache_load(struct sym_cache *c, const struct sym_job *job,
-		   const atomic_bool *cancel, struct sym_table **out, struct err *err)
+int sym_cache_ask(struct sym_cache *c, const struct sym_ask *ask, void **out,
+		  struct err *err)
 {
 	CLEANUP(strbuf_fini) struct strbuf key = { 0 };
-	struct identity id = look_at(job);
+	struct sym_identity id = look_at(ask->job);
 	int rc;
 
-	make_key(job, &key);
+	make_key(ask, &key);
 	if (strbuf_error(&key))
 		return err_errno(err, -ENOMEM, "symbols");
 	pthread_mutex_lock(&c->lock);
-	rc = load_locked(c, job, &key, cancel, &id, out, err);
+	rc = load_locked(c, ask, &key, &id, out, err);
 	pthread_mutex_unlock(&c->lock);
 	return rc;
 }

@@ -14,9 +14,13 @@
 #include "base/file.h"
 #include "libsym/cred.h"
 #include "libsym/demangle.h"
+#include "libsym/disasm_wire.h"
+#include "libsym/find.h"
 #include "libsym/image.h"
+#include "libsym/lines_read.h"
 #include "libsym/request.h"
 #include "libsym/sandbox.h"
+#include "libsym/source_read.h"
 #include "libsym/wire.h"
 
 static int read_all(int fd, void *data, size_t len)
@@ -51,36 +55,83 @@ static int read_request(void **out, size_t *len)
 	return *out ? read_all(SYM_SANDBOX_FD, *out, f.len) : -ENOMEM;
 }
 
-static void demangle_all(const struct sym_request *r, struct strbuf *out)
+static int load(const struct sym_request *r, struct strbuf *out, struct err *err)
+{
+	return sym_table_encode(&r->job, out, err);
+}
+
+static int demangle(const struct sym_request *r, struct strbuf *out, struct err *err)
 {
 	const char *at = r->names, *end = r->names + r->names_len;
 	uint32_t nr = 0;
 
+	(void)err;
 	for (; at < end && nr < r->nr_names; at += strlen(at) + 1, nr++) {
 		sym_demangle(at, (enum sym_demangle_style)r->style, out);
 		strbuf_putc(out, '\0');
 	}
+	return 0;
 }
 
-static int answer(const struct sym_request *r, struct strbuf *out)
+static int lines(const struct sym_request *r, struct strbuf *out, struct err *err)
+{
+	return sym_lines_encode(&r->job, r->parts.ranges, r->parts.nr, r->parts.flags,
+				out, err);
+}
+
+static int disasm(const struct sym_request *r, struct strbuf *out, struct err *err)
+{
+	return sym_disasm_encode(&r->job, r->parts.ranges, r->parts.nr, r->parts.options,
+				 out, err);
+}
+
+static int source(const struct sym_request *r, struct strbuf *out, struct err *err)
+{
+	return sym_source_encode(r->names, r->names_len, r->who, out, err);
+}
+
+static int find(const struct sym_request *r, struct strbuf *out, struct err *err)
+{
+	return sym_find_encode(r->names, r->names_len, r->nr_dirs, out, err);
+}
+
+static int (*const works[SYM_NR_REQUESTS])(const struct sym_request *, struct strbuf *,
+					   struct err *) = {
+	[SYM_REQUEST_LOAD] = load,     [SYM_REQUEST_DEMANGLE] = demangle,
+	[SYM_REQUEST_LINES] = lines,   [SYM_REQUEST_DISASM] = disasm,
+	[SYM_REQUEST_SOURCE] = source, [SYM_REQUEST_FIND] = find,
+};
+
+static int send_answer(struct strbuf *out)
 {
 	struct sym_frame f = { .magic = SYM_ANSWER_MAGIC };
-	int rc = 0;
 
-	strbuf_add(out, &f, sizeof(f));
-	if (r->kind == SYM_REQUEST_LOAD)
-		rc = sym_table_encode(&r->job, out, NULL);
-	else
-		demangle_all(r, out);
-	if (!rc)
-		rc = strbuf_error(out);
-	if (!rc && out->len - sizeof(f) > SYM_WIRE_MAX)
-		rc = -EFBIG;
-	if (rc)
-		return rc;
+	if (strbuf_error(out))
+		return -ENOMEM;
+	if (out->len - sizeof(f) > SYM_WIRE_MAX)
+		return -EFBIG;
 	f.len = (uint32_t)(out->len - sizeof(f));
 	memcpy(out->data, &f, sizeof(f));
 	return file_write_all(SYM_SANDBOX_FD, out->data, out->len);
+}
+
+/* What cannot be done as it was asked for is answered by the reason. */
+static int answer(const struct sym_request *r, struct strbuf *out)
+{
+	struct sym_frame f = { .magic = SYM_ANSWER_MAGIC };
+	struct err err = { 0 };
+	int rc, sent;
+
+	strbuf_add(out, &f, sizeof(f));
+	rc = works[r->kind](r, out, &err);
+	if (rc && rc != -EINVAL)
+		return rc;
+	if (rc) {
+		strbuf_truncate(out, sizeof(f));
+		strbuf_puts(out, err.msg);
+	}
+	sent = send_answer(out);
+	return sent ? sent : rc;
 }
 
 /* A request decides whose rights are taken, but it comes from the parent: trusted. */
@@ -88,7 +139,7 @@ static int serve(pid_t parent, unsigned cpu_seconds)
 {
 	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
 	CLEANUP(free_ptr) void *data = NULL;
-	struct sym_request r;
+	CLEANUP(sym_request_fini) struct sym_request r = { 0 };
 	size_t len = 0;
 	int rc = sym_sandbox_limit(cpu_seconds, NULL);
 
@@ -97,7 +148,7 @@ static int serve(pid_t parent, unsigned cpu_seconds)
 	if (!rc)
 		rc = sym_request_parse(data, len, &r, NULL);
 	if (!rc)
-		rc = sym_cred_take(r.kind == SYM_REQUEST_LOAD ? r.job.cred : NULL, NULL);
+		rc = sym_cred_take(r.who, NULL);
 	/* after taking other rights, which forgets it */
 	if (!rc && prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0))
 		rc = -errno;
@@ -122,8 +173,9 @@ void sym_helper_child(int fd, pid_t parent, unsigned cpu_seconds)
 	close(1);
 	close_range(SYM_SANDBOX_FD + 1, ~0u, 0);
 	rc = serve(parent, cpu_seconds);
-	_exit(rc == -ENOMEM  ? SYM_HELPER_NO_MEMORY
-	      : rc == -EFBIG ? SYM_HELPER_TOO_BIG
-	      : rc           ? SYM_HELPER_FAILED
-			     : 0);
+	_exit(rc == -ENOMEM   ? SYM_HELPER_NO_MEMORY
+	      : rc == -EFBIG  ? SYM_HELPER_TOO_BIG
+	      : rc == -EINVAL ? SYM_HELPER_REFUSED
+	      : rc            ? SYM_HELPER_FAILED
+			      : 0);
 }

@@ -5,7 +5,12 @@
 #include <sys/types.h>
 
 /* Exit statuses of a job's process; anything else than these and 0 is a crash. */
-enum { SYM_HELPER_FAILED = 70, SYM_HELPER_NO_MEMORY, SYM_HELPER_TOO_BIG };
+enum {
+	SYM_HELPER_FAILED = 70,
+	SYM_HELPER_NO_MEMORY,
+	SYM_HELPER_TOO_BIG,
+	SYM_HELPER_REFUSED, /* nonsense was asked for; the answer is the reason's text */
+};
 
 /**
  * sym_helper_child - does one job in the process that was forked for it; never returns

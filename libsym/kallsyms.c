@@ -55,7 +55,7 @@ bool sym_module_name_equal(const char *a, size_t len_a, const char *b)
 	size_t i;
 
 	for (i = 0; i < len_a && b[i]; i++)
-		if (a[i] != b[i] && !(strchr("-_", a[i]) && strchr("-_", b[i])))
+		if (a[i] != b[i] && !(strchr("-_,", a[i]) && strchr("-_,", b[i])))
 			return false;
 	return i == len_a && !b[i];
 }

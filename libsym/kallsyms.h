@@ -19,7 +19,7 @@ void sym_kallsyms_kernel(const char *kallsyms, struct sym_build *b);
 void sym_kallsyms_module(const char *kallsyms, const char *modules, const char *name,
 			 struct sym_build *b);
 
-/* True if two names of modules are the same: "-" and "_" are. */
+/* True if two names of modules are the same: "-", "_" and "," are. */
 bool sym_module_name_equal(const char *a, size_t len_a, const char *b);
 
 /* Build-id in the bytes of ELF notes, as /sys/kernel/notes has them; len 0: none. */

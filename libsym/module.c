@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 
 #include "base/cleanup.h"
+#include "libsym/find.h"
 #include "libsym/kallsyms.h"
 
 enum { MAX_DEPTH = 16, MAX_ENTRIES = 200000 };
@@ -17,7 +18,7 @@ struct walk {
 	int left; /* directory entries to look at before giving up */
 };
 
-static bool is_module_file(const char *file, const char *name)
+bool sym_module_file(const char *file, const char *name)
 {
 	static const char *const endings[] = { ".ko", ".ko.xz", ".ko.zst", ".ko.gz",
 					       ".ko.bz2" };
@@ -43,7 +44,7 @@ static bool walk_dir(struct walk *w)
 		if (e->d_name[0] == '.')
 			continue;
 		strbuf_printf(w->path, "/%s", e->d_name);
-		found = e->d_type != DT_DIR && is_module_file(e->d_name, w->name);
+		found = e->d_type != DT_DIR && sym_module_file(e->d_name, w->name);
 		if (!found && e->d_type == DT_DIR && w->depth < MAX_DEPTH) {
 			w->depth++;
 			found = walk_dir(w);

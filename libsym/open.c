@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
@@ -29,4 +31,20 @@ int sym_open(const char *path, const struct sym_cred *cred, struct err *err)
 	if (!sym_cred_may_read(cred, fd))
 		return err_errno(err, -EACCES, "%s", path);
 	return take_fd(&fd);
+}
+
+bool sym_open_directory(int fd, struct strbuf *out)
+{
+	char self[32], path[PATH_MAX];
+	ssize_t len;
+	char *slash;
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	len = readlink(self, path, sizeof(path) - 1);
+	if (len <= 0 || path[0] != '/')
+		return false;
+	path[len] = '\0';
+	slash = strrchr(path, '/');
+	strbuf_add(out, path, (size_t)(slash - path));
+	return !strbuf_error(out);
 }

@@ -2,7 +2,10 @@
 #ifndef LIBSYM_OPEN_H
 #define LIBSYM_OPEN_H
 
+#include <stdbool.h>
+
 #include "base/err.h"
+#include "base/strbuf.h"
 #include "libsym/job.h"
 
 /**
@@ -12,5 +15,8 @@
  * effects.  Returns a descriptor, or -errno with a message; -EINVAL: no regular file.
  */
 int sym_open(const char *path, const struct sym_cred *cred, struct err *err);
+
+/* Appends the directory of a file that is open, so that its links were followed. */
+bool sym_open_directory(int fd, struct strbuf *out);
 
 #endif

@@ -33,19 +33,39 @@ static uint32_t le32(const uint8_t *p)
 	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-/* jmp *disp(%rip), alone or behind endbr64 and a bnd prefix. */
-uint64_t sym_plt_slot_x86(const uint8_t *code, size_t len, uint64_t addr)
+/* Where the jump of an entry is: it may be behind endbr64 or endbr32 and a bnd prefix. */
+static size_t x86_jump(const uint8_t *code, size_t len, uint8_t endbr)
 {
-	static const uint8_t endbr64[4] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	const uint8_t start[4] = { 0xf3, 0x0f, 0x1e, endbr };
 	size_t at = 0;
 
-	if (len >= 4 && !memcmp(code, endbr64, 4))
+	if (len >= 4 && !memcmp(code, start, 4))
 		at = 4;
 	if (at < len && code[at] == 0xf2)
 		at++;
+	return at;
+}
+
+/* jmp *disp(%rip) */
+uint64_t sym_plt_slot_x86(const uint8_t *code, size_t len, uint64_t addr)
+{
+	size_t at = x86_jump(code, len, 0xfa);
+
 	if (len < at + 6 || code[at] != 0xff || code[at + 1] != 0x25)
 		return 0;
 	return addr + at + 6 + (uint64_t)(int64_t)(int32_t)le32(code + at + 2);
+}
+
+/* jmp *disp(%ebx), with %ebx the start of the GOT, or jmp *address */
+uint64_t sym_plt_slot_i386(const uint8_t *code, size_t len, uint64_t got)
+{
+	size_t at = x86_jump(code, len, 0xfb);
+
+	if (len < at + 6 || code[at] != 0xff)
+		return 0;
+	if (code[at + 1] == 0xa3)
+		return (uint32_t)(got + le32(code + at + 2));
+	return code[at + 1] == 0x25 ? le32(code + at + 2) : 0;
 }
 
 uint64_t sym_plt_slot_aarch64(const uint8_t *code, size_t len, uint64_t addr)
@@ -140,16 +160,22 @@ static void scan_x86(const struct machine *m, struct sym_build *b,
 	const GElf_Shdr *sh = &image->sh[section];
 	const Elf_Data *data = section_bytes(image, section);
 	size_t step = sh->sh_entsize == 8 || sh->sh_entsize == 16 ? sh->sh_entsize : 0;
+	size_t got = sym_elf_section(image, ".got.plt");
 
-	(void)m;
 	if (!data)
 		return;
+	if (!got)
+		got = sym_elf_section(image, ".got");
 	if (!step) /* some linkers leave it open; only .plt.got has short entries */
 		step = strcmp(image->sh_names[section], ".plt.got") ? 16 : 8;
 	for (size_t at = 0; at + step <= data->d_size; at += step) {
-		uint64_t got = sym_plt_slot_x86((const uint8_t *)data->d_buf + at, step,
-						sh->sh_addr + at);
-		const struct slot *slot = find_slot(s, got);
+		const uint8_t *code = (const uint8_t *)data->d_buf + at;
+		uint64_t addr = sh->sh_addr + at;
+		const struct slot *slot = find_slot(
+			s, m->machine == EM_386
+				   ? sym_plt_slot_i386(code, step,
+						       got ? image->sh[got].sh_addr : 0)
+				   : sym_plt_slot_x86(code, step, addr));
 
 		if (slot)
 			add_entry(b, image, section, at, step, slot);
@@ -183,9 +209,23 @@ static void scan_aarch64(const struct machine *m, struct sym_build *b,
 static const struct machine machines[] = {
 	{ EM_X86_64, R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT, R_X86_64_IRELATIVE,
 	  scan_x86 },
+	/* without addends in its relocations, the name of an indirect one is not known */
+	{ EM_386, R_386_JMP_SLOT, R_386_GLOB_DAT, UINT32_MAX, scan_x86 },
 	{ EM_AARCH64, R_AARCH64_JUMP_SLOT, R_AARCH64_GLOB_DAT, R_AARCH64_IRELATIVE,
 	  scan_aarch64 },
 };
+
+static bool get_relocation(Elf_Data *data, Elf_Type form, int i, GElf_Rela *out)
+{
+	GElf_Rel r;
+
+	if (form == ELF_T_RELA)
+		return gelf_getrela(data, i, out);
+	if (!gelf_getrel(data, i, &r))
+		return false;
+	*out = (GElf_Rela){ .r_offset = r.r_offset, .r_info = r.r_info };
+	return true;
+}
 
 /* Those of one relocation section that fill slots which code jumps through. */
 static int add_slots(const struct machine *m, const struct sym_elf *image, size_t section,
@@ -193,18 +233,19 @@ static int add_slots(const struct machine *m, const struct sym_elf *image, size_
 {
 	const GElf_Shdr *sh = &image->sh[section];
 	Elf_Data *data = elf_getdata(elf_getscn(image->elf, section), NULL);
-	size_t size = gelf_fsize(image->elf, ELF_T_RELA, 1, EV_CURRENT);
+	Elf_Type form = sh->sh_type == SHT_RELA ? ELF_T_RELA : ELF_T_REL;
+	size_t size = gelf_fsize(image->elf, form, 1, EV_CURRENT);
 	struct slot s = { .sym_section = sh->sh_link };
 	GElf_Rela r;
 
-	if (!data || data->d_type != ELF_T_RELA || !size)
+	if (!data || data->d_type != form || !size)
 		return 0;
 	if (sh->sh_link && sh->sh_link < image->nr_sh)
 		s.strings = image->sh[sh->sh_link].sh_link;
 	for (size_t i = 0; i < data->d_size / size && i < INT32_MAX; i++) {
 		uint32_t type;
 
-		if (!gelf_getrela(data, (int)i, &r))
+		if (!get_relocation(data, form, (int)i, &r))
 			continue;
 		type = (uint32_t)GELF_R_TYPE(r.r_info);
 		if (type != m->jump_slot && type != m->glob_dat && type != m->irelative)
@@ -235,14 +276,17 @@ static bool is_plt(const struct sym_elf *image, size_t section)
 		!strcmp(image->sh_names[section], ".iplt"));
 }
 
-/* Only .plt.got jumps through slots of .rela.dyn, which can be very long. */
+/* Only .plt.got jumps through slots of .rel[a].dyn, which can be very long. */
 static bool may_fill_slots(const struct sym_elf *image, size_t section)
 {
 	const GElf_Shdr *sh = &image->sh[section];
 
-	return sh->sh_type == SHT_RELA && sh->sh_flags & SHF_ALLOC &&
-	       (strcmp(image->sh_names[section], ".rela.dyn") != 0 ||
-		sym_elf_section(image, ".plt.got"));
+	const char *name = image->sh_names[section];
+	bool long_one = !strcmp(name, ".rela.dyn") || !strcmp(name, ".rel.dyn");
+
+	return (sh->sh_type == SHT_RELA || sh->sh_type == SHT_REL) &&
+	       sh->sh_flags & SHF_ALLOC &&
+	       (!long_one || sym_elf_section(image, ".plt.got"));
 }
 
 void sym_plt_add(const struct sym_elf *image, struct sym_build *b)

@@ -12,7 +12,7 @@
  * Names for the entries of procedure linkage tables, as objdump -d makes them up:
  * "name@plt".  An entry is recognised by the GOT slot that its code jumps through, and
  * the slot by the relocation that fills it; so every layout is understood alike (.plt,
- * .plt.sec of -z ibtplt, .plt.got; x86-64 and aarch64).
+ * .plt.sec of -z ibtplt, .plt.got; x86-64, i386 and aarch64).
  */
 void sym_plt_add(const struct sym_elf *image, struct sym_build *b);
 
@@ -22,6 +22,9 @@ void sym_plt_add(const struct sym_elf *image, struct sym_build *b);
  * Returns the slot's address, or 0 if the code is no entry.
  */
 uint64_t sym_plt_slot_x86(const uint8_t *code, size_t len, uint64_t addr);
+
+/* The same for i386; @got: what %ebx holds in a library, the address of its .got.plt. */
+uint64_t sym_plt_slot_i386(const uint8_t *code, size_t len, uint64_t got);
 
 /**
  * sym_plt_slot_aarch64 - the same for adrp x16; ldr x17 at @code

@@ -31,12 +31,37 @@ struct sym_trailer {
 	uint32_t end;   /* enum sym_end */
 };
 
-enum sym_request_kind { SYM_REQUEST_LOAD, SYM_REQUEST_DEMANGLE };
+enum sym_request_kind {
+	SYM_REQUEST_LOAD,
+	SYM_REQUEST_DEMANGLE,
+	SYM_REQUEST_LINES,
+	SYM_REQUEST_DISASM,
+	SYM_REQUEST_SOURCE,
+	SYM_REQUEST_FIND,
+	SYM_NR_REQUESTS,
+};
+
+struct sym_parts { /* what of an image is asked for, and how */
+	const struct sym_range *ranges;
+	size_t nr;
+	uint32_t flags;      /* SYM_LINES_INLINES */
+	const char *options; /* of the disassembler; NULL: bytes only */
+};
 
 /* Each makes a whole request, frame included, in an empty buffer. */
 void sym_request_load(const struct sym_job *job, struct strbuf *out);
 void sym_request_demangle(const char *const *names, size_t nr,
 			  enum sym_demangle_style style, struct strbuf *out);
+/* @kind: LINES or DISASM. */
+void sym_request_parts(enum sym_request_kind kind, const struct sym_job *job,
+		       const struct sym_parts *parts, struct strbuf *out);
+/* @cred: whose rights open them; NULL: this process. */
+void sym_request_source(const char *const *paths, size_t nr, const struct sym_cred *cred,
+			struct strbuf *out);
+
+struct sym_wanted;
+void sym_request_find(const struct sym_wanted *w, const struct sym_cred *cred,
+		      struct strbuf *out);
 
 #define SYM_MAX_GROUPS 65536
 
@@ -45,13 +70,18 @@ struct sym_request { /* decoded in place: points into the bytes */
 	struct sym_job job;
 	struct sym_places places;
 	struct sym_cred cred;
+	const struct sym_cred *who; /* whose rights to take; NULL: no others */
+	struct sym_parts parts;     /* the ranges are heap: sym_request_fini() */
+	struct sym_range *ranges;
 	uint32_t style, nr_names;
-	const char *names; /* NUL-terminated, one behind the other */
+	uint32_t nr_dirs;  /* of a FIND: so many of @names are directories */
+	const char *names; /* NUL-terminated, one behind the other; paths of a SOURCE */
 	size_t names_len;
 };
 
-/* @data: behind the frame, aligned to 4.  0 or -EBADMSG. */
+/* @data: behind the frame, aligned to 4.  0, -EBADMSG, -ENOMEM. */
 int sym_request_parse(const void *data, size_t len, struct sym_request *out,
 		      struct err *err);
+void sym_request_fini(struct sym_request *r);
 
 #endif

@@ -12,11 +12,11 @@
 
 #include "base/cleanup.h"
 #include "base/strbuf.h"
-#include "libsym/build.h"
 #include "libsym/exchange.h"
 #include "libsym/helper.h"
 #include "libsym/request.h"
 #include "libsym/sandbox.h"
+#include "libsym/server_run.h"
 #include "libsym/spawn.h"
 #include "libsym/wire.h"
 
@@ -196,6 +196,12 @@ static int run_job(struct sym_server *s, const struct strbuf *request,
 	return rc;
 }
 
+static bool ended_with(const struct sym_exchange *x, int status)
+{
+	return x->trailer.magic && WIFEXITED(x->trailer.status) &&
+	       WEXITSTATUS(x->trailer.status) == status;
+}
+
 /* Why there is no answer. */
 static void explain(const struct sym_server *s, int rc, const struct sym_exchange *x,
 		    struct strbuf *out)
@@ -210,111 +216,44 @@ static void explain(const struct sym_server *s, int rc, const struct sym_exchang
 	else if (WIFSIGNALED(status))
 		strbuf_printf(out, "reading it ended with signal %d (%s)",
 			      WTERMSIG(status), strsignal(WTERMSIG(status)));
-	else if (WEXITSTATUS(status) == SYM_HELPER_NO_MEMORY)
+	else if (ended_with(x, SYM_HELPER_NO_MEMORY))
 		strbuf_printf(out, "needs more than %u MiB of memory",
 			      SYM_SANDBOX_MEMORY >> 20);
-	else if (WEXITSTATUS(status) == SYM_HELPER_TOO_BIG)
-		strbuf_printf(out, "has more than %u MiB of symbols", SYM_WIRE_MAX >> 20);
-	else
+	else if (ended_with(x, SYM_HELPER_TOO_BIG))
+		strbuf_printf(out, "has more to tell than %u MiB", SYM_WIRE_MAX >> 20);
+	else if (WEXITSTATUS(status))
 		strbuf_printf(out, "the helper failed with status %d",
 			      WEXITSTATUS(status));
+	else
+		strbuf_puts(out, "the helper's answer makes no sense");
 }
 
-/* A table that says why there is none. */
-static int broken_table(const struct sym_server *s, const struct sym_job *job, int rc,
-			const struct sym_exchange *x, struct sym_table **out,
-			struct err *err)
+/* The helper's own words, made harmless. */
+static int refuse(const struct sym_exchange *x, struct err *err)
 {
-	CLEANUP(sym_build_fini) struct sym_build b = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
-	CLEANUP(strbuf_fini) struct strbuf blob = { 0 };
-	const char *name = job->path && *job->path   ? job->path
-			   : job->name && *job->name ? job->name
-			   : job->kind == SYM_VDSO   ? "[vdso]"
-						     : "kernel symbols";
 
-	explain(s, rc, x, &why);
-	strbuf_puts(&b.path, name);
-	sym_build_state(&b, SYM_BROKEN, "%s: cannot be read: %s", name, strbuf_str(&why));
-	rc = sym_build_finish(&b);
-	if (!rc)
-		rc = sym_wire_encode(&b, &blob);
-	return rc ? err_errno(err, rc, "%s", name)
-		  : sym_wire_decode(blob.data, blob.len, out, err);
+	for (size_t i = 0; i < x->answer_len; i++)
+		strbuf_putc(&why, sym_wire_plain(x->answer[i]));
+	return err_set(err, -EINVAL, "%s", strbuf_str(&why));
 }
 
-static bool is_final(int rc)
+int sym_server_run(struct sym_server *s, const struct strbuf *request,
+		   sym_take_answer *take, void *arg, const atomic_bool *cancel,
+		   struct strbuf *why, struct err *err)
 {
-	return rc && rc != -ETIMEDOUT && rc != -EBADMSG;
-}
-
-int sym_server_load(struct sym_server *s, const struct sym_job *job,
-		    const atomic_bool *cancel, struct sym_table **out, struct err *err)
-{
-	CLEANUP(strbuf_fini) struct strbuf request = { 0 };
 	CLEANUP(sym_exchange_fini) struct sym_exchange x = { 0 };
-	int rc;
+	int rc = run_job(s, request, cancel, &x, err);
 
-	sym_request_load(job, &request);
-	rc = run_job(s, &request, cancel, &x, err);
-	if (is_final(rc))
+	if (rc && rc != -ETIMEDOUT && rc != -EBADMSG)
 		return rc;
-	if (!rc && x.answer && !x.trailer.status) {
-		rc = sym_wire_decode(x.answer, x.answer_len, out, err);
+	if (!rc && x.answer && ended_with(&x, 0)) {
+		rc = take(arg, x.answer, x.answer_len, err);
 		if (rc != -EBADMSG)
 			return rc;
 	}
-	return broken_table(s, job, rc, &x, out, err);
-}
-
-/* Checks that there are @nr texts, and makes control bytes harmless. */
-static int take_names(const char *texts, size_t len, size_t nr, struct sym_names **out,
-		      struct err *err)
-{
-	struct sym_names *n;
-	char *to;
-	size_t found = 0;
-
-	for (size_t i = 0; i < len; i++)
-		found += !texts[i];
-	if (found != nr || (len && texts[len - 1]))
-		return err_set(err, -EBADMSG, "symbol helper: demangling failed");
-	n = malloc(sizeof(*n) + nr * sizeof(n->name[0]) + len + 1);
-	if (!n)
-		return err_errno(err, -ENOMEM, "symbol names");
-	n->nr = 0;
-	to = (char *)(n->name + nr);
-	for (size_t i = 0; i < len; i++) {
-		unsigned char c = (unsigned char)texts[i];
-
-		if (!i || !texts[i - 1])
-			n->name[n->nr++] = to + i;
-		to[i] = (c && c < ' ') || c == 0x7f ? '?' : (char)c;
-	}
-	*out = n;
-	return 0;
-}
-
-int sym_server_demangle(struct sym_server *s, const char *const *names, size_t nr,
-			enum sym_demangle_style style, const atomic_bool *cancel,
-			struct sym_names **out, struct err *err)
-{
-	CLEANUP(strbuf_fini) struct strbuf request = { 0 };
-	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
-	CLEANUP(sym_exchange_fini) struct sym_exchange x = { 0 };
-	int rc;
-
-	sym_request_demangle(names, nr, style, &request);
-	if (!strbuf_error(&request) && (style == SYM_DEMANGLE_NONE || !nr)) {
-		size_t head = sizeof(struct sym_frame) + 3 * sizeof(uint32_t);
-
-		return take_names(request.data + head, request.len - head, nr, out, err);
-	}
-	rc = run_job(s, &request, cancel, &x, err);
-	if (is_final(rc))
-		return rc;
-	if (!rc && x.answer && !x.trailer.status)
-		return take_names(x.answer, x.answer_len, nr, out, err);
-	explain(s, rc, &x, &why);
-	return err_set(err, -EBADMSG, "demangling %zu names: %s", nr, strbuf_str(&why));
+	if (!rc && x.answer && ended_with(&x, SYM_HELPER_REFUSED))
+		return refuse(&x, err);
+	explain(s, rc, &x, why);
+	return strbuf_error(why) ? err_errno(err, -ENOMEM, "symbol helper") : 1;
 }

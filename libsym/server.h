@@ -9,6 +9,9 @@
 #include "base/err.h"
 #include "libsym/demangle.h"
 #include "libsym/job.h"
+#include "libsym/disasm.h"
+#include "libsym/lines.h"
+#include "libsym/source.h"
 #include "libsym/symtab.h"
 
 /*
@@ -65,5 +68,37 @@ struct sym_names {
 int sym_server_demangle(struct sym_server *s, const char *const *names, size_t nr,
 			enum sym_demangle_style style, const atomic_bool *cancel,
 			struct sym_names **out, struct err *err);
+
+/**
+ * sym_server_lines - source lines of parts of an image
+ * @ranges: any order, millions of single bytes are fine
+ * @flags: SYM_LINES_INLINES or 0
+ * Returns as sym_server_load(): a result that has no lines says why.
+ */
+int sym_server_lines(struct sym_server *s, const struct sym_job *job,
+		     const struct sym_range *ranges, size_t nr, unsigned flags,
+		     const atomic_bool *cancel, struct sym_lines **out, struct err *err);
+
+/**
+ * sym_server_disasm - code of parts of an image
+ * @options: what follows objdump's -M ("intel"); "" for none; NULL: bytes only
+ * -EINVAL for options that this processor's disassembler does not have; else as
+ * sym_server_load().
+ */
+int sym_server_disasm(struct sym_server *s, const struct sym_job *job,
+		      const struct sym_range *ranges, size_t nr, const char *options,
+		      const atomic_bool *cancel, struct sym_disasm **out,
+		      struct err *err);
+
+/**
+ * sym_server_source - the first of some paths that is a regular file
+ * @cred: whose rights open it; NULL: this process
+ * @out: its text, or why there is none: of a file that this user may not read nothing is
+ *	told but that.  Free it with sym_text_free().
+ * Returns as sym_server_load().
+ */
+int sym_server_source(struct sym_server *s, const char *const *paths, size_t nr,
+		      const struct sym_cred *cred, const atomic_bool *cancel,
+		      struct sym_text **out, struct err *err);
 
 #endif

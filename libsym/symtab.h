@@ -65,6 +65,10 @@ struct sym {
 	uint32_t flags;   /* SYM_GLOBAL ... */
 };
 
+struct sym_range { /* bytes of an image [off, end), offsets as in struct sym */
+	uint64_t off, end;
+};
+
 struct sym_section { /* code, where it is in the file and at which address */
 	uint64_t off, size, vma;
 };

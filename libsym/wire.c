@@ -158,11 +158,8 @@ static int take_sections(struct parts *p, struct err *err)
 
 static void take_names(struct parts *p)
 {
-	for (uint32_t i = 0; i < p->h->names_len; i++) {
-		unsigned char c = (unsigned char)p->names[i];
-
-		p->to_names[i] = (c && c < ' ') || c == 0x7f ? '?' : (char)c;
-	}
+	for (uint32_t i = 0; i < p->h->names_len; i++)
+		p->to_names[i] = sym_wire_plain(p->names[i]);
 }
 
 static void fill_table(struct sym_table *t, const struct parts *p)

@@ -35,6 +35,14 @@ struct sym_wire_sym {
 };
 _Static_assert(sizeof(struct sym_wire_sym) == 32, "wire symbol");
 
+/* A byte of a text from a helper: control bytes become "?", NUL stays. */
+static inline char sym_wire_plain(char c)
+{
+	unsigned char u = (unsigned char)c;
+
+	return (u && u < ' ') || u == 0x7f ? '?' : c;
+}
+
 /* Appends @b, which sym_build_finish() went over.  0, -ENOMEM, -EFBIG. */
 int sym_wire_encode(const struct sym_build *b, struct strbuf *out);
 

@@ -14,7 +14,10 @@ BEGIN {
 	only["^(gelf|libelf|nlist|dwarf)[.]h$"] = "^(libsym/|tests/unit/libsym/)"
 	only["^elfutils/|^libelf/|^libdw|^libdwfl"] = "^(libsym/|tests/unit/libsym/)"
 	only["^(libiberty/)?demangle[.]h$"] = "^libsym/"
+	only["^(dis-asm|bfd)[.]h$"] = "^libsym/"
 	only["^seccomp[.]h$"] = "^libsym/"
+	only["^archive(_entry)?[.]h$"] = "^opfs/tar_header[.]c$"
+	only["^nettle/"] = "^opfs/tar_"
 	only["^zstd[.]h$"] = "^libsym/"
 	only["^criterion/"] = "^tests/unit/"
 }

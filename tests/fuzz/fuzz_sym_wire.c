@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* links: libsym base */
-/* An answer, a request and a demangled name of arbitrary bytes. */
+/* Answers, a request and a demangled name of arbitrary bytes. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "libsym/demangle.h"
+#include "libsym/find.h"
+#include "libsym/lines_wire.h"
 #include "libsym/request.h"
+#include "libsym/source_wire.h"
 #include "libsym/wire.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -27,6 +30,59 @@ static void check(const struct sym_table *t)
 		abort();
 }
 
+static void check_lines(const struct sym_lines *l)
+{
+	for (size_t i = 0; i < l->nr_rows; i++) {
+		const struct sym_line *row = &l->rows[i];
+		uint32_t at = row->inlined;
+
+		if (sym_line_find(l, row->off) != row)
+			abort();
+		if (row->file != SYM_LINE_NONE && strpbrk(l->files[row->file], "\n\x1b"))
+			abort();
+		for (size_t depth = 0; at != SYM_LINE_NONE; depth++) {
+			if (depth > l->nr_inlines || strpbrk(l->inlines[at].name, "\n"))
+				abort();
+			at = l->inlines[at].parent;
+		}
+	}
+}
+
+static void try_answers(const void *data, size_t size)
+{
+	struct sym_lines *l = NULL;
+	struct sym_found *f = NULL;
+	struct sym_text *s = NULL;
+
+	if (!sym_lines_decode(data, size, &l, NULL))
+		check_lines(l);
+	sym_lines_put(l);
+	if (!sym_source_decode(data, size, &s, NULL) &&
+	    (s->data[s->len] || strpbrk(s->reason, "\n") || strpbrk(s->path, "\n")))
+		abort();
+	sym_text_free(s);
+	if (!sym_find_decode(data, size, &f, NULL))
+		for (size_t i = 0; i < f->nr; i++)
+			if (strlen(f->path[i]) > size)
+				abort();
+	free(f);
+}
+
+static void try_request(const void *data, size_t size)
+{
+	struct sym_request r = { 0 };
+
+	if (!sym_request_parse(data, size, &r, NULL)) {
+		if (r.kind == SYM_REQUEST_LOAD &&
+		    strlen(r.job.path) + strlen(r.places.kernel_notes) > size)
+			abort();
+		for (size_t i = 0; i < r.parts.nr; i++)
+			if (r.parts.ranges[i].off > r.parts.ranges[i].end)
+				abort();
+	}
+	sym_request_fini(&r);
+}
+
 static void try_smart(const uint8_t *data, size_t size)
 {
 	struct strbuf out = { 0 };
@@ -46,7 +102,6 @@ static void try_smart(const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct sym_table *t = NULL;
-	struct sym_request r;
 	void *copy = malloc(size + 8); /* aligned as the decoders ask for */
 
 	if (!copy)
@@ -55,9 +110,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!sym_wire_decode(copy, size, &t, NULL))
 		check(t);
 	sym_table_put(t);
-	if (!sym_request_parse(copy, size, &r, NULL) && r.kind == SYM_REQUEST_LOAD &&
-	    strlen(r.job.path) + strlen(r.places.kernel_notes) > size)
-		abort();
+	try_answers(copy, size);
+	try_request(copy, size);
 	free(copy);
 	try_smart(data, size);
 	return 0;

@@ -121,3 +121,15 @@ Test(strbuf, truncates_but_never_extends)
 	strbuf_putc(&b, '!');
 	cr_expect_str_eq(strbuf_str(&b), "ab!");
 }
+
+Test(strbuf, a_number_is_right_aligned_and_never_cut)
+{
+	struct strbuf b = { 0 };
+
+	strbuf_number(&b, 0, 0);
+	strbuf_number(&b, 42, 6);
+	strbuf_number(&b, 1234567, 6);
+	strbuf_number(&b, UINT64_MAX, 3);
+	cr_expect_str_eq(strbuf_str(&b), "0    42123456718446744073709551615");
+	strbuf_fini(&b);
+}

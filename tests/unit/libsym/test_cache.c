@@ -174,3 +174,44 @@ Test(cache, threads_that_want_the_same_load_it_once)
 	cr_expect_eq(stats().misses, 1);
 	cr_expect_eq(stats().hits, 7);
 }
+
+static struct sym_lines *lines_of(const struct sym_job *job, const struct sym_range *r,
+				  size_t nr, unsigned flags)
+{
+	struct sym_lines *l = NULL;
+	struct err err = { 0 };
+
+	cr_assert_eq(sym_cache_lines(cache, job, r, nr, flags, NULL, &l, &err), 0, "%s",
+		     err.msg);
+	return l;
+}
+
+Test(cache, lines_are_kept_for_what_was_asked_and_for_whom)
+{
+	struct sym_cred me = { .uid = getuid(), .gid = getgid() };
+	struct sym_job job = { .path = path }, mine = { .path = path, .cred = &me };
+	struct sym_range all = { 0, UINT64_MAX }, less = { 0, 1 << 20 };
+	struct sym_table *t = load(&job);
+	struct sym_lines *a = lines_of(&job, &all, 1, 0), *b[] = {
+		lines_of(&job, &all, 1, 0),
+		lines_of(&job, &less, 1, 0),
+		lines_of(&job, &all, 1, SYM_LINES_INLINES),
+		lines_of(&mine, &all, 1, 0),
+		NULL,
+	};
+
+	cr_expect(a->nr_rows > 1000 && stats().bytes > a->bytes);
+	cr_expect_eq(a, b[0]);
+	cr_expect_neq(a, b[1]);
+	cr_expect_neq(a, b[2]);
+	cr_expect_neq(a, b[3]);
+	cr_expect_eq(stats().hits, 1);
+	cr_expect_eq(stats().misses, 5);
+	copy_self();
+	b[4] = lines_of(&job, &all, 1, 0);
+	cr_expect_neq(a, b[4], "the file is another one now");
+	sym_lines_put(a);
+	for (size_t i = 0; i < 5; i++)
+		sym_lines_put(b[i]);
+	sym_table_put(t);
+}

@@ -26,6 +26,20 @@ Test(plt, x86_entries_of_every_layout_are_recognised)
 	cr_expect_eq(sym_plt_slot_x86(lazy, 0, 0x1030), 0);
 }
 
+Test(plt, i386_entries_are_recognised)
+{
+	/* jmp *0xc(%ebx); jmp *0x804a00c; and the former behind endbr32 */
+	static const uint8_t pic[] = { 0xff, 0xa3, 0x0c, 0, 0, 0, 0x68, 0 };
+	static const uint8_t plain[] = { 0xff, 0x25, 0x0c, 0xa0, 0x04, 0x08 };
+	static const uint8_t ibt[] = { 0xf3, 0x0f, 0x1e, 0xfb, 0xff,
+				       0xa3, 0xfc, 0xff, 0xff, 0xff };
+
+	cr_expect_eq(sym_plt_slot_i386(pic, sizeof(pic), 0x3ff4), 0x4000);
+	cr_expect_eq(sym_plt_slot_i386(plain, sizeof(plain), 0), 0x804a00c);
+	cr_expect_eq(sym_plt_slot_i386(ibt, sizeof(ibt), 0x3ff4), 0x3ff0);
+	cr_expect_eq(sym_plt_slot_i386(pic, 5, 0x3ff4), 0);
+}
+
 Test(plt, aarch64_entries_are_recognised)
 {
 	/* adrp x16, 11000; ldr x17, [x16, #8] at 0x5d0 of a small PIE */

@@ -77,3 +77,81 @@ Test(request, a_job_without_a_user_has_none)
 		     0);
 	cr_expect_null(r.job.cred);
 }
+
+Test(request, parts_of_an_image_survive_in_any_order)
+{
+	static const struct sym_range ranges[] = {
+		{ 100, 101 }, { 101, 5000 }, { 7, 8 }, { 0, UINT64_MAX }, { 9, 9 },
+	};
+	struct sym_parts parts = {
+		.ranges = ranges, .nr = 5, .flags = 1, .options = "intel"
+	};
+	struct sym_job job = { .path = "/x" };
+	CLEANUP(sym_request_fini) struct sym_request r = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf b = { 0 };
+	size_t head = sizeof(struct sym_frame);
+
+	sym_request_parts(SYM_REQUEST_DISASM, &job, &parts, &b);
+	cr_assert_eq(sym_request_parse(b.data + head, b.len - head, &r, NULL), 0);
+	cr_expect_eq(r.kind, SYM_REQUEST_DISASM);
+	cr_expect_str_eq(r.job.path, "/x");
+	cr_expect_str_eq(r.parts.options, "intel");
+	cr_expect_eq(r.parts.flags, 1);
+	cr_assert_eq(r.parts.nr, 5);
+	cr_expect(!memcmp(r.parts.ranges, ranges, sizeof(ranges)));
+	for (size_t len = 0; len < b.len - head; len++) {
+		struct sym_request cut;
+
+		cr_assert_eq(sym_request_parse(b.data + head, len, &cut, NULL), -EBADMSG,
+			     "length %zu", len);
+	}
+}
+
+Test(request, no_options_are_not_empty_options)
+{
+	struct sym_job job = { .path = "/x" };
+	const char *const options[] = { NULL, "" };
+
+	for (int i = 0; i < 2; i++) {
+		struct sym_parts parts = { .options = options[i] };
+		CLEANUP(sym_request_fini) struct sym_request r = { 0 };
+		CLEANUP(strbuf_fini) struct strbuf b = { 0 };
+
+		sym_request_parts(SYM_REQUEST_LINES, &job, &parts, &b);
+		cr_assert_eq(sym_request_parse(b.data + 8, b.len - 8, &r, NULL), 0);
+		cr_expect_eq(!r.parts.options, !options[i]);
+		cr_expect_eq(r.parts.nr, 0);
+	}
+}
+
+Test(request, more_ranges_than_bytes_are_refused)
+{
+	struct sym_job job = { .path = "/x" };
+	struct sym_range range = { 1, 2 };
+	struct sym_parts parts = { .ranges = &range, .nr = 1 };
+	struct sym_request r;
+	CLEANUP(strbuf_fini) struct strbuf b = { 0 };
+
+	sym_request_parts(SYM_REQUEST_LINES, &job, &parts, &b);
+	b.data[b.len - 3] = 0x7f; /* the number of ranges */
+	cr_expect_eq(sym_request_parse(b.data + 8, b.len - 8, &r, NULL), -EBADMSG);
+}
+
+Test(request, source_paths_and_who_asks_survive)
+{
+	static const gid_t groups[] = { 4 };
+	struct sym_cred cred = { .uid = 7, .gid = 8, .groups = groups, .nr_groups = 1 };
+	const char *const paths[] = { "/a", "/b c" };
+	CLEANUP(strbuf_fini) struct strbuf b = { 0 };
+	struct sym_request r;
+
+	sym_request_source(paths, 2, &cred, &b);
+	cr_assert_eq(sym_request_parse(b.data + 8, b.len - 8, &r, NULL), 0);
+	cr_expect_eq(r.kind, SYM_REQUEST_SOURCE);
+	cr_assert_not_null(r.who);
+	cr_expect_eq(r.who->uid, 7);
+	cr_expect_eq(r.who->groups[0], 4);
+	cr_expect_eq(r.nr_names, 2);
+	cr_expect_eq(r.names_len, 8);
+	cr_expect_str_eq(r.names + 3, "/b c");
+}
