@@ -148,11 +148,12 @@ $(O)/bench/%:
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(call archive_libs,$(LINKS_bench_$*)) \
 		$(call pkg_libs,fuse3)
 
+# A test may define anew what it wants to be otherwise: the first definition counts.
 $(O)/test/%:
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(call archive_libs,$(LINKS_$*)) \
-		$(call pkg_libs,criterion)
+	$(Q)$(CC) $(ALL_LDFLAGS) -Wl,-z,muldefs -o $@ $^ \
+		$(call archive_libs,$(LINKS_$*)) $(call pkg_libs,criterion)
 
 $(O)/fuzz/obj/%.o: %.c $(O)/settings
 	$(call say,CLANG,$<)
@@ -277,14 +278,16 @@ format:
 
 # ---- the rest
 
-.PHONY: bench bench-inserts bench-collect bench-report bench-mount
-bench: bench-inserts bench-collect bench-report bench-mount
+.PHONY: bench bench-inserts bench-collect bench-report bench-reports bench-mount
+bench: bench-inserts bench-collect bench-report bench-reports bench-mount
 bench-inserts: benches
 	$(Q)$(O)/bench/db_insert
 bench-collect: all
 	$(Q)bench/collect.py $(O)/bin
 bench-report: all
 	$(Q)bench/report.py $(O)/bin
+bench-reports: all tests
+	$(Q)bench/reports.py $(O)/bin $(O)/test
 bench-mount: all benches
 	$(Q)bench/mount_rates.sh $(O)
 
@@ -316,6 +319,8 @@ BINDIR = $(DESTDIR)$(PREFIX)/bin
 MANDIR = $(DESTDIR)$(PREFIX)/share/man
 BASHDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 ZSHDIR = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
+SCHEMAS := doc/report.xsd doc/report.schema.json
+DATADIR = $(DESTDIR)$(PREFIX)/share/opfs
 
 .PHONY: install uninstall
 install: all
@@ -327,11 +332,14 @@ install: all
 		$(BASHDIR)/$${c##*/} || exit 1; done
 	$(Q)for c in $(ZSH_COMPLETIONS); do install -Dm 644 $$c \
 		$(ZSHDIR)/$${c##*/} || exit 1; done
+	$(Q)install -d $(DATADIR)
+	$(Q)install -m 644 $(SCHEMAS) $(DATADIR)
 
 uninstall:
 	$(Q)rm -f $(PROGRAMS:$(O)/bin/%=$(BINDIR)/%) \
 		$(BASH_COMPLETIONS:doc/completion/bash/%=$(BASHDIR)/%) \
-		$(ZSH_COMPLETIONS:doc/completion/zsh/%=$(ZSHDIR)/%)
+		$(ZSH_COMPLETIONS:doc/completion/zsh/%=$(ZSHDIR)/%) \
+		$(SCHEMAS:doc/%=$(DATADIR)/%)
 	$(Q)for m in $(MANS); do rm -f $(MANDIR)/man$${m##*.}/$${m##*/}; done
 
 define HELP

@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/escape.h"
+#include "base/utf8.h"
 #include "base/vec.h"
 
 enum { MAX_ITEMS = 1024 };
@@ -265,27 +266,6 @@ void spec_decode(const char *raw, struct strbuf *out)
 }
 
 /* ---- listed names */
-
-/* Bytes of the valid UTF-8 sequence at @s, 0 if it is none. */
-static size_t utf8_len(const unsigned char *s, size_t left)
-{
-	size_t len = *s < 0x80   ? 1
-		     : *s < 0xc2 ? 0
-		     : *s < 0xe0 ? 2
-		     : *s < 0xf0 ? 3
-		     : *s < 0xf5 ? 4
-				 : 0;
-
-	if (!len || len > left)
-		return 0;
-	for (size_t i = 1; i < len; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
-	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return len;
-}
 
 static bool listed_plain(unsigned char c)
 {

@@ -89,6 +89,93 @@ static int parse_numbers(const struct spec_tag *tag, struct spec_value *v,
 	return 0;
 }
 
+/* ---- presenting values */
+
+const struct spec_known_word spec_words[SPEC_NR_WORDS] = {
+#define WORD(tag, id, name, doc) { SPEC_##tag, name, doc },
+#include "libspec/word_list.h"
+#undef WORD
+};
+
+static int unknown_word(const struct spec_tag *tag, const char *text, struct err *err)
+{
+	CLEANUP(strbuf_fini) struct strbuf known = { 0 };
+
+	for (size_t i = 0; i < SPEC_NR_WORDS; i++)
+		if (spec_words[i].tag == tag->id)
+			strbuf_printf(&known, " %s", spec_words[i].name);
+	return err_set(err, -EINVAL, "%s:%.100s: unknown; there are:%s", tag->name, text,
+		       strbuf_str(&known));
+}
+
+static int parse_words(const struct spec_tag *tag, struct spec_value *v, struct err *err)
+{
+	v->words = calloc(v->items.nr + 1, sizeof(*v->words));
+	if (!v->words)
+		return err_set(err, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < v->items.nr; i++) {
+		size_t w = 0;
+
+		while (w < SPEC_NR_WORDS &&
+		       (spec_words[w].tag != tag->id ||
+			strcmp(spec_words[w].name, v->items.items[i].text) != 0))
+			w++;
+		if (w == SPEC_NR_WORDS)
+			return unknown_word(tag, v->items.items[i].text, err);
+		v->words[v->nr_words++] = (enum spec_word_id)w;
+	}
+	if (!v->nr_words)
+		return unknown_word(tag, "", err);
+	return 0;
+}
+
+static int parse_percent(const struct spec_tag *tag, struct spec_value *v,
+			 struct err *err)
+{
+	const char *digits = "0123456789";
+	size_t len = strspn(v->text, digits);
+	bool any = len > 0;
+
+	if (v->text[len] == '.') {
+		size_t behind = strspn(v->text + len + 1, digits);
+
+		any |= behind > 0;
+		len += 1 + behind;
+	}
+	v->percent = strtod(v->text, NULL);
+	if (!any || (v->text[len] && strcmp(v->text + len, "%") != 0) || v->percent > 100)
+		return err_set(err, -EINVAL,
+			       "%s:%.100s: not a percentage from 0 to 100, as in "
+			       "%s:0.5",
+			       tag->name, v->raw, tag->name);
+	return 0;
+}
+
+static int parse_some(const struct spec_tag *tag, struct spec_value *v, struct err *err)
+{
+	if (v->items.nr && *v->items.items[0].text)
+		return 0;
+	return err_set(err, -EINVAL, "%s: needs a value", tag->name);
+}
+
+static int parse_kind(const struct spec_tag *tag, struct spec_value *v, struct err *err)
+{
+	switch (tag->kind) {
+	case SPEC_TAG_NUMBERS:
+		return parse_numbers(tag, v, err);
+	case SPEC_TAG_WORDS:
+		return parse_words(tag, v, err);
+	case SPEC_TAG_PERCENT:
+		return parse_percent(tag, v, err);
+	case SPEC_TAG_PATTERNS:
+	case SPEC_TAG_PATHS:
+	case SPEC_TAG_TEXT:
+		return parse_some(tag, v, err);
+	default:
+		return 0;
+	}
+}
+
 int spec_value_new(const struct spec_tag *tag, const char *raw, bool exact,
 		   struct spec_value **out, struct err *err)
 {
@@ -109,10 +196,9 @@ int spec_value_new(const struct spec_tag *tag, const char *raw, bool exact,
 	if (rc)
 		return err_add(err, rc, "%.100s%s%.100s", tag->name,
 			       *tag->name ? ":" : "", raw);
-	for (size_t i = 0; i < v->items.nr && !exact; i++)
+	for (size_t i = 0; i < v->items.nr && !exact && !spec_tag_presents(tag); i++)
 		v->all |= v->items.items[i].all;
-	if (tag->kind == SPEC_TAG_NUMBERS)
-		rc = parse_numbers(tag, v, err);
+	rc = parse_kind(tag, v, err);
 	if (!rc)
 		*out = TAKE(v);
 	return rc;
@@ -131,6 +217,7 @@ void spec_value_put(struct spec_value *v)
 		return;
 	spec_items_fini(&v->items);
 	free(v->numbers);
+	free(v->words);
 	free(v->text);
 	free(v->raw);
 	free(v);
@@ -206,8 +293,12 @@ void spec_put(struct spec *s)
 }
 
 /* A value as one component: only "/" cannot stand there as it is. */
-static void format_value(const struct spec_value *v, struct strbuf *out)
+void spec_format_value(const struct spec_tag *tag, const struct spec_value *v,
+		       struct strbuf *out)
 {
+	strbuf_putc(out, '/');
+	if (*tag->name)
+		strbuf_printf(out, "%s:", tag->name);
 	for (const char *c = v->raw; *c; c++) {
 		if (*c == '/')
 			strbuf_puts(out, "%2F");
@@ -230,12 +321,7 @@ static void format_sessions(const struct spec *s, struct strbuf *out)
 void spec_format(const struct spec *s, struct strbuf *out)
 {
 	format_sessions(s, out);
-	for (size_t i = 0; i < SPEC_NR_TAGS; i++) {
-		if (!s->values[i])
-			continue;
-		strbuf_putc(out, '/');
-		if (*spec_tags[i].name)
-			strbuf_printf(out, "%s:", spec_tags[i].name);
-		format_value(s->values[i], out);
-	}
+	for (size_t i = 0; i < SPEC_NR_TAGS; i++)
+		if (s->values[i])
+			spec_format_value(&spec_tags[i], s->values[i], out);
 }

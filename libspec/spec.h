@@ -20,6 +20,13 @@ enum spec_tag_kind {
 	SPEC_TAG_NUMBERS,  /* list of numbers, or all */
 	SPEC_TAG_SYMBOL,   /* list of symbol names and globs */
 	SPEC_TAG_SESSIONS, /* list of session names and globs */
+	/* presenting: they select nothing */
+	SPEC_TAG_WORDS,    /* list of words of word_list.h */
+	SPEC_TAG_PERCENT,  /* a number from 0 to 100, also with % behind it */
+	SPEC_TAG_PATTERNS, /* list of names and globs */
+	SPEC_TAG_PATHS,    /* list of host paths: for the user who mounted only */
+	SPEC_TAG_TEXT,     /* as it is */
+	SPEC_TAG_DIFF,     /* a session, or the path of a session directory */
 };
 
 enum spec_tag_id { /* a tag's slot in struct spec */
@@ -36,6 +43,26 @@ struct spec_tag {
 	const char *doc; /* one line for README and opfs(5) */
 };
 extern const struct spec_tag spec_tags[SPEC_NR_TAGS];
+
+/* Does it say how to show samples, and not which? */
+static inline bool spec_tag_presents(const struct spec_tag *tag)
+{
+	return tag->kind >= SPEC_TAG_WORDS;
+}
+
+enum spec_word_id { /* rows of word_list.h */
+#define WORD(tag, id, name, doc) SPEC_WORD_##tag##_##id,
+#include "libspec/word_list.h"
+#undef WORD
+		    SPEC_NR_WORDS
+};
+
+struct spec_known_word {
+	enum spec_tag_id tag;
+	const char *name;
+	const char *doc;
+};
+extern const struct spec_known_word spec_words[SPEC_NR_WORDS]; /* word_list.h */
 
 /* A tag by its name; NULL: none is called so (nor is the default tag). */
 const struct spec_tag *spec_tag_find(const char *name, size_t len);
@@ -58,6 +85,9 @@ struct spec_value {
 	bool exact; /* something is called @text: it stands for that alone */
 	bool all;   /* the word all is in the list: anything matches */
 	struct spec_items items;
+	double percent;    /* SPEC_TAG_PERCENT */
+	enum spec_word_id *words; /* SPEC_TAG_WORDS: nr_words of them, as they were given */
+	size_t nr_words;
 	uint64_t *numbers; /* SPEC_TAG_NUMBERS: items.nr of them, but for all */
 	size_t nr_numbers;
 };
@@ -103,6 +133,9 @@ static inline void spec_putp(struct spec **s)
  * Tags in the order of the table, so that equal specifications read the same.
  */
 void spec_format(const struct spec *s, struct strbuf *out);
+/* One component of that, "/TAG:VALUE". */
+void spec_format_value(const struct spec_tag *tag, const struct spec_value *v,
+		       struct strbuf *out);
 
 /* Numbers as tags take them: decimal; with @any_base also 0x41 and 041.  False: none. */
 bool spec_number(const char *text, bool any_base, uint64_t *out);

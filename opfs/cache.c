@@ -37,6 +37,7 @@ struct cache {
 	pthread_cond_t changed;
 	struct map table; /* kind and key -> struct entry * */
 	struct entry *newest, *oldest;
+	struct entry *giant; /* the last one larger than the bound; not counted */
 	size_t bytes, max_bytes;
 };
 
@@ -96,6 +97,41 @@ static void link_newest(struct cache *c, struct entry *e)
 	c->newest = e;
 }
 
+static void link_oldest(struct cache *c, struct entry *e)
+{
+	e->newer = c->oldest;
+	*(c->oldest ? &c->oldest->older : &c->newest) = e;
+	c->oldest = e;
+}
+
+/* Counts what is new.  Of things that are larger than all that is kept one stays: who
+ * made it wants it again for the next file, and would make it each time otherwise. */
+static void count(struct cache *c, struct entry *e)
+{
+	struct entry *old = c->giant;
+
+	if (e->bytes <= c->max_bytes) {
+		c->bytes += e->bytes;
+		return;
+	}
+	c->giant = e;
+	if (!old)
+		return;
+	c->bytes += old->bytes;
+	unlink_entry(c, old);
+	link_oldest(c, old);
+}
+
+static void take_out(struct cache *c, struct entry *e)
+{
+	unlink_entry(c, e);
+	map_del(&c->table, e->key, e->key_len);
+	if (e == c->giant)
+		c->giant = NULL;
+	else
+		c->bytes -= e->bytes;
+}
+
 static struct entry *find(struct cache *c, const struct entry *like)
 {
 	uint64_t found;
@@ -113,11 +149,9 @@ static struct entry *shrink(struct cache *c)
 
 	for (struct entry *e = c->oldest; e && c->bytes > c->max_bytes; e = newer) {
 		newer = e->newer;
-		if (e->waiting)
+		if (e->waiting || e == c->giant)
 			continue;
-		unlink_entry(c, e);
-		map_del(&c->table, e->key, e->key_len);
-		c->bytes -= e->bytes;
+		take_out(c, e);
 		e->older = dead;
 		dead = e;
 	}
@@ -167,6 +201,25 @@ void *cache_peek(struct cache *c, const struct cache_kind *kind, const void *key
 	pthread_mutex_unlock(&c->lock);
 	free(like.key);
 	return obj;
+}
+
+void cache_drop(struct cache *c, const struct cache_kind *kind, const void *key,
+		size_t len, const void *obj)
+{
+	struct entry like, *e;
+
+	if (key_init(&like, kind, key, len))
+		return;
+	pthread_mutex_lock(&c->lock);
+	e = find(c, &like);
+	if (e && (e->state != READY || e->obj != obj || e->waiting))
+		e = NULL;
+	if (e)
+		take_out(c, e);
+	pthread_mutex_unlock(&c->lock);
+	if (e)
+		entry_free(e);
+	free(like.key);
 }
 
 /* ---- making */
@@ -231,7 +284,7 @@ static int make_entry(struct cache *c, struct entry *e, cache_make make, void *c
 		e->bytes = bytes + e->key_len + ENTRY_BYTES;
 		e->state = READY;
 		*out = e->kind->get(obj);
-		c->bytes += e->bytes;
+		count(c, e);
 		link_newest(c, e);
 		pthread_cond_broadcast(&c->changed);
 		dead = shrink(c);

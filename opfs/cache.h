@@ -9,8 +9,9 @@
 
 /*
  * Things that were made before, by key, a bounded number of bytes of them: the least
- * recently used go first.  Two threads that want the same thing at once make it once.
- * Thread safe; nothing of it is locked while something is made.
+ * recently used go first.  Besides, the last thing made that is larger than the bound is
+ * kept.  Two threads that want the same thing at once make it once.  Thread safe;
+ * nothing of it is locked while something is made.
  */
 struct cache;
 
@@ -42,5 +43,9 @@ int cache_get(struct cache *c, const struct cache_kind *kind, const void *key, s
 /* A reference if it is there, else NULL; never waits for anything to be made. */
 void *cache_peek(struct cache *c, const struct cache_kind *kind, const void *key,
 		 size_t len);
+
+/* Forgets @obj if it is what the key stands for; the caller's reference stays his. */
+void cache_drop(struct cache *c, const struct cache_kind *kind, const void *key,
+		size_t len, const void *obj);
 
 #endif

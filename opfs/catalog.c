@@ -294,8 +294,7 @@ static int gone(struct catalog_build *b, const char *name, int rc)
 	return err_errno(b->err, rc, "session %.100s", name);
 }
 
-/* Somebody may be counting in it at this moment. */
-static bool is_live(const struct catalog_dir *d)
+bool catalog_is_live(const struct catalog_dir *d)
 {
 	return d->has_live ? !d->live.closed : !strcmp(d->session, "current");
 }
@@ -338,7 +337,7 @@ static int read_session(struct catalog_build *b, int samples_fd, const char *nam
 	d->dev = st.st_dev;
 	d->ino = st.st_ino;
 	rc = read_tables(b, d);
-	b->copying = is_live(d);
+	b->copying = catalog_is_live(d);
 	b->c->live |= b->copying;
 	rc = rc ? rc : spec_session_walk(d->fd, spec_session_escaped(d->fd), visit, b, b->err);
 	if (rc)
@@ -408,7 +407,7 @@ static int begin(struct catalog_build *b, size_t nr_dirs)
 static bool is_saved(const struct catalog *c)
 {
 	for (size_t i = 0; i < c->nr_dirs; i++)
-		if (!strcmp(c->dirs[i].session, "current") || is_live(&c->dirs[i]))
+		if (!strcmp(c->dirs[i].session, "current") || catalog_is_live(&c->dirs[i]))
 			return false;
 	return true;
 }
@@ -487,7 +486,7 @@ int catalog_samples(const struct catalog *c, const struct catalog_file *f,
 	const struct catalog_dir *d = &c->dirs[f->dir];
 	int fd;
 
-	if (c->copy_fd < 0 || !is_live(d))
+	if (c->copy_fd < 0 || !catalog_is_live(d))
 		return spec_sample_open(d->fd, f->path, out, err);
 	fd = fcntl(c->copy_fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	if (fd < 0)
@@ -506,10 +505,9 @@ struct catalog *catalog_get(struct catalog *c)
 	return c;
 }
 
-void catalog_put(struct catalog *c)
+/* What a catalog of its own holds. */
+static void close_all(struct catalog *c)
 {
-	if (!c || __atomic_sub_fetch(&c->refs, 1, __ATOMIC_ACQ_REL))
-		return;
 	for (size_t i = 0; i < c->nr_dirs; i++) {
 		if (c->dirs[i].fd >= 0)
 			close(c->dirs[i].fd);
@@ -519,6 +517,14 @@ void catalog_put(struct catalog *c)
 		close(c->copy_fd);
 	map_fini(&c->by_image);
 	map_fini(&c->by_event);
+}
+
+void catalog_put(struct catalog *c)
+{
+	if (!c || __atomic_sub_fetch(&c->refs, 1, __ATOMIC_ACQ_REL))
+		return;
+	if (!c->borrows)
+		close_all(c);
 	arena_fini(&c->arena);
 	free(c);
 }

@@ -14,6 +14,7 @@
 #include "libspec/sample_format.h"
 #include "libspec/sample_read.h"
 #include "libspec/stats.h"
+#include "opfs/archive_dir.h"
 #include "opfs/viewer.h"
 
 /*
@@ -66,6 +67,7 @@ struct catalog {
 	int refs;            /* atomic */
 	uint64_t generation; /* changes whenever anything below would be read differently */
 	bool saved;          /* no session of it will change: may be cached for long */
+	bool borrows;        /* all it points to is another's, but for @arena */
 	bool live;           /* somebody may be counting in one at this moment */
 	uint64_t drained_ns; /* CLOCK_REALTIME of the last drain: mtime of what is shown */
 	struct arena arena;
@@ -77,6 +79,7 @@ struct catalog {
 	struct map by_image; /* every shown name, base and label */
 	struct map by_event;
 	uint64_t total; /* of the flat files */
+	struct archive_dir archive; /* files of the sampled machine, or none */
 	int copy_fd;    /* nodes of the live sessions, as they were at the load; or -1 */
 	size_t nr_dirs, nr_images, nr_files, nr_flat, nr_bad;
 };
@@ -102,6 +105,8 @@ int catalog_load_file(const char *path, struct catalog **out, struct err *err);
  */
 int catalog_samples(const struct catalog *c, const struct catalog_file *f,
 		    struct spec_sample_reader *out, struct err *err);
+/* Somebody may be counting in it: what the catalog has of it is a copy in copy_fd. */
+bool catalog_is_live(const struct catalog_dir *d);
 struct catalog *catalog_get(struct catalog *c);
 void catalog_put(struct catalog *c);
 

@@ -29,10 +29,13 @@ struct set {
 	uint64_t print;      /* what @cat's files looked like */
 };
 
+/* Of all stores, so that catalogs of different ones differ too; atomic. */
+static uint64_t last_generation;
+
 struct catalog_store {
 	char *path;
 	int fd;
-	uint64_t last_generation; /* atomic */
+	char *archive; /* where files of the sampled machine may be, see archive_dir.h */
 	pthread_mutex_t lock;     /* of the sets; taken after none, held for moments */
 	struct set *sets[MAX_SETS];
 	unsigned next; /* the slot to be given away next */
@@ -44,6 +47,29 @@ static uint64_t clock_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* In what OProfile's oparchive made, the session directory is where it always is. */
+static int find_archive(struct catalog_store *s)
+{
+	CLEANUP(free_ptr) char *real = realpath(s->path, NULL);
+	CLEANUP(strbuf_fini) struct strbuf root = { 0 };
+	CLEANUP(close_fd) int below = -1;
+
+	if (!real)
+		return -errno;
+	strbuf_puts(&root, real);
+	if (faccessat(s->fd, "samples", F_OK, 0))
+		below = openat(s->fd, ARCHIVE_DIR_OPROFILE,
+			       O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (below < 0) {
+		strbuf_puts(&root, "/" ARCHIVE_DIR);
+	} else {
+		close(s->fd);
+		s->fd = take_fd(&below);
+	}
+	s->archive = strbuf_take(&root);
+	return s->archive ? 0 : -ENOMEM;
 }
 
 int catalog_store_new(const char *session_dir, struct catalog_store **out,
@@ -58,6 +84,7 @@ int catalog_store_new(const char *session_dir, struct catalog_store **out,
 	s->path = strdup(session_dir);
 	s->fd = open(session_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	code = s->fd < 0 ? -errno : s->path ? 0 : -ENOMEM;
+	code = code ? code : find_archive(s);
 	if (!code) {
 		*out = s;
 		return 0;
@@ -95,6 +122,7 @@ void catalog_store_free(struct catalog_store *s)
 	if (s->fd >= 0)
 		close(s->fd);
 	pthread_mutex_destroy(&s->lock);
+	free(s->archive);
 	free(s->path);
 	free(s);
 }
@@ -271,6 +299,10 @@ static int reread(struct catalog_store *s, struct set *set, char *const *names, 
 		catalog_put(set->cat);
 		set->cat = NULL;
 	}
+	if (!rc && archive_dir_init(&c->archive, s->archive, &c->arena)) {
+		catalog_put(c);
+		rc = err_set(err, -ENOMEM, "out of memory");
+	}
 	if (rc)
 		return rc;
 	print = print_of(c);
@@ -279,7 +311,7 @@ static int reread(struct catalog_store *s, struct set *set, char *const *names, 
 		catalog_put(c);
 		return 0;
 	}
-	c->generation = __atomic_add_fetch(&s->last_generation, 1, __ATOMIC_RELAXED);
+	c->generation = __atomic_add_fetch(&last_generation, 1, __ATOMIC_RELAXED);
 	catalog_put(set->cat);
 	set->cat = c;
 	set->print = print;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "libspec/session.h"
 
 enum { CACHE_BYTES = 256 << 20 };
@@ -98,4 +99,37 @@ int cli_flush(const char *program)
 		fprintf(stderr, "%s: standard output: %s\n", program,
 			code ? strerror(code) : "could not be written");
 	return CLI_FAILED;
+}
+
+int cli_write(const char *program, const char *data, size_t len, const char *path)
+{
+	struct err err;
+	int rc = file_write_all(STDOUT_FILENO, data, len);
+
+	if (!rc)
+		return CLI_OK;
+	if (rc == -EPIPE) /* who read it has seen enough */
+		return CLI_FAILED;
+	err_errno(&err, rc, "standard output");
+	return cli_failed(program, path, &err);
+}
+
+int cli_write_text(const char *program, const struct text *text, const char *path)
+{
+	char block[65536];
+	struct err err = { 0 };
+	off_t off = 0;
+	ssize_t got;
+
+	if (text->data)
+		return cli_write(program, text->data, text->len, path);
+	while ((got = text_read(text, block, sizeof(block), off)) > 0) {
+		if (cli_write(program, block, (size_t)got, path))
+			return CLI_FAILED;
+		off += got;
+	}
+	if (!got)
+		return CLI_OK;
+	err_errno(&err, (int)got, "reading what it is made of");
+	return cli_failed(program, path, &err);
 }

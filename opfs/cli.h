@@ -9,6 +9,7 @@
 int opfs_ls_main(int argc, char **argv);
 int opfs_cat_main(int argc, char **argv);
 int opfs_why_main(int argc, char **argv);
+int opfs_diff_main(int argc, char **argv);
 
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
 
@@ -43,6 +44,9 @@ void cli_no_session_dir(const char *given, struct err *err);
 void cli_fini(struct cli *c);
 /* Prints "PROGRAM: PATH: why" and returns CLI_FAILED. */
 int cli_failed(const char *program, const char *path, const struct err *err);
+/* Writes to standard output: 0, or CLI_FAILED, told but for a pipe that nobody reads. */
+int cli_write(const char *program, const char *data, size_t len, const char *path);
+int cli_write_text(const char *program, const struct text *text, const char *path);
 /* Ends output: 0, or CLI_FAILED if any of it could not be written (told, but for a pipe
  * that nobody reads any more). */
 int cli_flush(const char *program);

@@ -57,33 +57,6 @@ static const struct opt_program program = {
 	.opts = opts,
 };
 
-static int write_out(const char *data, size_t len, const char *path)
-{
-	struct err err;
-	int rc = file_write_all(STDOUT_FILENO, data, len);
-
-	if (!rc)
-		return CLI_OK;
-	if (rc == -EPIPE) /* who read it has seen enough */
-		return CLI_FAILED;
-	err_errno(&err, rc, "standard output");
-	return cli_failed(program.name, path, &err);
-}
-
-static int copy_file(int fd, const char *path)
-{
-	char block[65536];
-	off_t off = 0;
-	ssize_t got;
-
-	while ((got = file_pread_all(fd, block, sizeof(block), off)) > 0) {
-		if (write_out(block, (size_t)got, path))
-			return CLI_FAILED;
-		off += got;
-	}
-	return got < 0 ? CLI_FAILED : CLI_OK;
-}
-
 static bool is_status(const struct place *p)
 {
 	return p->report == &report_status || p->root_name;
@@ -129,14 +102,13 @@ static int print_path(struct cat *c, const char *path)
 		rc = tree_text(c->cli.tree, &p, &c->cli.viewer, &text, &err);
 	else
 		rc = err_set(&err, -EISDIR, "is a directory; it holds files like %s",
-			     reports[nr_reports - 1]->name);
+			     report_symbols.name);
 	if (!rc)
 		warn_of_losses(c, &p);
 	place_fini(&p);
 	if (rc)
 		return cli_failed(program.name, path, &err);
-	status = text->fd >= 0 ? copy_file(text->fd, path)
-			       : write_out(text->data, text->len, path);
+	status = cli_write_text(program.name, text, path);
 	text_put(text);
 	return status;
 }
@@ -179,13 +151,24 @@ static int render(struct cat *c, struct catalog *cat, const struct report *repor
 		  struct sym_cache *syms, struct strbuf *out, struct err *err)
 {
 	const uint32_t only = 0;
+	const struct options o = { .demangle = SYM_DEMANGLE_NORMAL };
+	const struct profile_query q = { .cat = cat,
+					 .selected = &only,
+					 .nr_selected = 1,
+					 .needs = report->needs,
+					 .demangle = o.demangle,
+					 .syms = syms,
+					 .viewer = &c->cli.viewer };
+	struct report_job job = {
+		.o = &o, .v = &c->cli.viewer, .syms = syms, .path = c->sample_file
+	};
 	struct profile *p;
-	int rc =
-		profile_load(cat, &only, 1, report->needs, syms, &c->cli.viewer, &p, err);
+	int rc = profile_load(&q, &p, err);
 
 	if (rc)
 		return rc;
-	rc = report->render(p, &c->cli.viewer, out, err);
+	job.p = p;
+	rc = report->render(&job, out, err);
 	if (!rc)
 		tell_unresolved(c, p, report);
 	profile_put(p);
@@ -212,7 +195,7 @@ static int print_sample_file(struct cat *c, const struct report *report)
 		sym_cache_free(syms);
 	sym_server_free(server);
 	return rc ? cli_failed(program.name, c->sample_file, &err)
-		  : write_out(out.data, out.len, c->sample_file);
+		  : cli_write(program.name, out.data, out.len, c->sample_file);
 }
 
 static int sample_file_main(struct cat *c, int nr, char **names)
@@ -223,8 +206,8 @@ static int sample_file_main(struct cat *c, int nr, char **names)
 	for (int i = 0; i < nr; i++) {
 		const struct report *report = report_find(names[i], strlen(names[i]));
 
-		if (!report) {
-			fprintf(stderr, "%s: %s: no report of that name\n", program.name,
+		if (!report || !report->render || report->entries || report->symbol) {
+			fprintf(stderr, "%s: %s: no report of that name for a sample file\n", program.name,
 				names[i]);
 			return CLI_USAGE;
 		}

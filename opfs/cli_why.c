@@ -16,7 +16,9 @@ static const struct opt_program program = {
 	.synopsis = "PATH...",
 	.about = "Says what a path means, or which component of it fails, why, and what "
 		 "there\n"
-		 "is instead.  Exit status 1 if one of the paths does not exist.",
+		 "is instead.  Exit status 1 if one of the paths does not exist or its "
+		 "tags\n"
+		 "contradict each other.",
 	.opts = opts,
 };
 
@@ -48,6 +50,10 @@ static const char *kind_name(const struct place *p)
 		return "a file";
 	case PLACE_LINK:
 		return "a link";
+	case PLACE_MORE:
+		return "the dear files of a profile";
+	case PLACE_ENTRIES:
+		return "a directory of a report";
 	}
 	return "";
 }
@@ -78,6 +84,10 @@ static void explain_place(const char *path, const struct place *p)
 	if (!p->spec)
 		return;
 	explain_tags(p->spec);
+	if (p->base) {
+		puts("compared with");
+		explain_tags(p->base->p.spec);
+	}
 	if (p->tag && p->kind != PLACE_PROFILE)
 		printf("  %-18s %s...\n", *p->tag->name ? p->tag->name : "(name)",
 		       p->value ? p->value : "");
@@ -87,17 +97,27 @@ static void explain_place(const char *path, const struct place *p)
 	putchar('\n');
 }
 
+/* The path is well, but what it asks of the file contradicts itself. */
+static int explain_refusal(const struct err *err)
+{
+	printf("  cannot be opened   %s\n", err->msg);
+	return CLI_FAILED;
+}
+
 static int explain(struct cli *c, const char *path)
 {
 	struct err err = { 0 };
 	struct place p;
 	size_t bad = 0;
+	int status = CLI_OK;
 
 	if (tree_walk(c->tree, path, &c->viewer, &p, &bad, &err))
 		return explain_failure(path, bad, &err);
 	explain_place(path, &p);
+	if (tree_check(c->tree, &p, &c->viewer, &err))
+		status = explain_refusal(&err);
 	place_fini(&p);
-	return CLI_OK;
+	return status;
 }
 
 int opfs_why_main(int argc, char **argv)

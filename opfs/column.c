@@ -18,6 +18,7 @@ struct column_at {
 	const struct column_table *t;
 	const struct view *v;
 	const struct profile_row *row;
+	const struct column_part *part; /* NULL: the whole row */
 	size_t class;
 };
 
@@ -28,6 +29,21 @@ struct column {
 	void (*add)(const struct column_at *at, struct strbuf *out);
 };
 
+static uint64_t samples_of(const struct column_at *at)
+{
+	return (at->part ? at->part->samples : at->row->samples)[at->class];
+}
+
+static uint64_t total_of(const struct column_at *at)
+{
+	return (at->part ? at->part->totals : at->v->totals)[at->class];
+}
+
+static uint64_t cumulated_of(const struct column_at *at)
+{
+	return (at->part ? at->part->cumulated : at->t->cumulated)[at->class];
+}
+
 static bool wants_vma(const struct view *v)
 {
 	return v->options.show_address;
@@ -36,6 +52,16 @@ static bool wants_vma(const struct view *v)
 static bool wants_cumulated(const struct view *v)
 {
 	return v->options.accumulated;
+}
+
+static bool wants_diff(const struct view *v)
+{
+	return v->p->base != NULL;
+}
+
+static bool wants_lines(const struct view *v)
+{
+	return v->options.show_lines;
 }
 
 static bool wants_image(const struct view *v)
@@ -58,29 +84,27 @@ static void add_percent(uint64_t part, uint64_t whole, struct strbuf *out)
 
 static void add_vma(const struct column_at *at, struct strbuf *out)
 {
-	strbuf_printf(out, "%0*" PRIx64, at->v->wide_vma ? 16 : 8, at->row->vma);
-}
+	static const char hex[] = "0123456789abcdef";
+	uint64_t vma = at->part && at->part->place ? at->part->place->vma : at->row->vma;
+	char digits[16];
+	size_t start = at->v->wide_vma ? 0 : 8;
 
-static void add_number(uint64_t n, struct strbuf *out)
-{
-	char digits[20];
-	size_t at = sizeof(digits);
-
-	do {
-		digits[--at] = (char)('0' + n % 10);
-		n /= 10;
-	} while (n);
-	strbuf_add(out, digits + at, sizeof(digits) - at);
+	for (size_t i = sizeof(digits); i-- > 0; vma >>= 4) {
+		digits[i] = hex[vma & 15];
+		if (vma & 15 && i < start)
+			start = i;
+	}
+	strbuf_add(out, digits + start, sizeof(digits) - start);
 }
 
 static void add_samples(const struct column_at *at, struct strbuf *out)
 {
-	add_number(at->row->samples[at->class], out);
+	strbuf_number(out, samples_of(at), 0);
 }
 
 static void add_cumulated(const struct column_at *at, struct strbuf *out)
 {
-	add_number(at->t->cumulated[at->class], out);
+	strbuf_number(out, cumulated_of(at), 0);
 }
 
 static void add_share(const struct column_at *at, struct strbuf *out)
@@ -88,6 +112,14 @@ static void add_share(const struct column_at *at, struct strbuf *out)
 	struct column_share *s = &at->t->shares[at->class];
 	uint64_t samples = at->row->samples[at->class];
 
+	if (at->row->gone) {
+		strbuf_puts(out, "---");
+		return;
+	}
+	if (at->part) {
+		add_percent(samples_of(at), total_of(at), out);
+		return;
+	}
 	if (!s->known || s->samples != samples) {
 		percent_format(percent_of(samples, at->v->totals[at->class]), s->text);
 		s->samples = samples;
@@ -96,9 +128,62 @@ static void add_share(const struct column_at *at, struct strbuf *out)
 	strbuf_puts(out, s->text);
 }
 
+/* opreport's "diff %": the change of the share in percent of what it was. */
+static void add_diff(const struct column_at *at, struct strbuf *out)
+{
+	const struct profile_row *row = at->row;
+
+	switch (profile_changed(row->samples, row->was, row->gone, at->class)) {
+	case PROFILE_NEW:
+		strbuf_puts(out, "+++");
+		break;
+	case PROFILE_GONE:
+		strbuf_puts(out, "---");
+		break;
+	case PROFILE_BOTH:
+		strbuf_printf(out, "%+.4f",
+			      profile_growth(row->samples[at->class],
+					     at->v->totals[at->class],
+					     row->was[at->class],
+					     at->v->was_totals[at->class]));
+		break;
+	default:
+		strbuf_puts(out, "0");
+	}
+}
+
+/* Is it more than chance? */
+static void add_sure(const struct column_at *at, struct strbuf *out)
+{
+	const struct profile_row *row = at->row;
+	uint64_t now = row->gone ? 0 : row->samples[at->class];
+
+	strbuf_puts(out, profile_significant(now, at->v->totals[at->class],
+					     row->was ? row->was[at->class] : 0,
+					     at->v->was_totals[at->class])
+				 ? "yes"
+				 : "no");
+}
+
 static void add_cumulated_share(const struct column_at *at, struct strbuf *out)
 {
-	add_percent(at->t->cumulated[at->class], at->v->totals[at->class], out);
+	if (at->row->gone) {
+		strbuf_puts(out, "---");
+		return;
+	}
+	add_percent(cumulated_of(at), total_of(at), out);
+}
+
+static void add_lines(const struct column_at *at, struct strbuf *out)
+{
+	const struct lines *lines = at->v->options.lines;
+	struct line_place place;
+	bool known = lines && lines_of_row(lines, at->row, &place);
+
+	if (at->part && at->part->place)
+		view_place(&at->v->options, at->part->place->line, out);
+	else
+		view_place(&at->v->options, known ? &place : NULL, out);
 }
 
 static void add_image(const struct column_at *at, struct strbuf *out)
@@ -114,6 +199,8 @@ static void add_app(const struct column_at *at, struct strbuf *out)
 static void add_symbol(const struct column_at *at, struct strbuf *out)
 {
 	view_text(at->row->name, out);
+	if (at->part && at->part->suffix)
+		strbuf_puts(out, at->part->suffix);
 }
 
 /* Widths are opreport's; a class repeats the middle group. */
@@ -125,8 +212,13 @@ static const struct column of_class[] = {
 	{ "cum. samples", 14, wants_cumulated, add_cumulated },
 	{ "%", 9, NULL, add_share },
 	{ "cum. %", 11, wants_cumulated, add_cumulated_share },
+	{ "diff %", 10, wants_diff, add_diff },
+	{ "sure", 5, wants_diff, add_sure },
 };
-static const struct column after[] = {
+static const struct column source[] = {
+	{ "linenr info", 28, wants_lines, add_lines },
+};
+static const struct column after[] = { /* the same for every place in a row */
 	{ "image name", 25, wants_image, add_image },
 	{ "app name", 25, wants_app, add_app },
 	{ "symbol name", 30, NULL, add_symbol },
@@ -162,15 +254,17 @@ static void add_columns(struct line *line, const struct column *cols, size_t nr,
 #define NR(array) (sizeof(array) / sizeof((array)[0]))
 
 static void add_line(const struct column_table *t, const struct profile_row *row,
-		     struct strbuf *out)
+		     const struct column_part *part, struct strbuf *out)
 {
-	struct column_at at = { .t = t, .v = t->v, .row = row };
+	struct column_at at = { .t = t, .v = t->v, .row = row, .part = part };
 	struct line line = { .out = out };
 
 	add_columns(&line, before, NR(before), &at);
 	for (at.class = 0; at.class < t->v->p->nr_classes; at.class++)
 		add_columns(&line, of_class, NR(of_class), &at);
-	add_columns(&line, after, NR(after), &at);
+	add_columns(&line, source, NR(source), &at);
+	if (!part || !part->place)
+		add_columns(&line, after, NR(after), &at);
 	strbuf_putc(out, '\n');
 }
 
@@ -198,12 +292,21 @@ void column_table_fini(struct column_table *t)
 
 void column_titles(const struct column_table *t, struct strbuf *out)
 {
-	add_line(t, NULL, out);
+	add_line(t, NULL, NULL, out);
 }
 
 void column_row(struct column_table *t, const struct profile_row *row, struct strbuf *out)
 {
 	for (size_t c = 0; c < t->v->p->nr_classes; c++)
-		t->cumulated[c] += row->samples[c];
-	add_line(t, row, out);
+		t->cumulated[c] += row->gone ? 0 : row->samples[c];
+	add_line(t, row, NULL, out);
+}
+
+void column_part(struct column_table *t, const struct column_part *part,
+		 struct strbuf *out)
+{
+	for (size_t c = 0; c < t->v->p->nr_classes; c++)
+		part->cumulated[c] += part->samples[c];
+	strbuf_puts(out, "  ");
+	add_line(t, part->row, part, out);
 }

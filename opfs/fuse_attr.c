@@ -17,6 +17,7 @@ static const mode_t kind_mode[] = {
 	[PLACE_ROOT] = S_IFDIR | 0555,   [PLACE_PROFILE] = S_IFDIR | 0555,
 	[PLACE_VALUES] = S_IFDIR | 0555, [PLACE_PREFIX] = S_IFDIR | 0555,
 	[PLACE_FILE] = S_IFREG | 0444,   [PLACE_LINK] = S_IFLNK | 0777,
+	[PLACE_MORE] = S_IFDIR | 0555,   [PLACE_ENTRIES] = S_IFDIR | 0555,
 };
 
 int fs_attr(struct fuse_fs *fs, const struct place *p, uint64_t ino,
@@ -44,8 +45,8 @@ uint64_t fs_ino(uint64_t parent, const char *name, size_t len, const struct plac
 {
 	uint64_t id[4] = { parent, map_hash(name, len), 0, viewers };
 
-	if (file && file->cat)
-		id[2] = file->cat->generation;
+	if (file)
+		id[2] = place_generation(file);
 	/* 0 is no number, 1 the root's */
 	return map_hash(id, sizeof(id)) | 2;
 }
@@ -75,6 +76,8 @@ uint64_t fs_digest(const struct text *text)
 {
 	struct stat st;
 
+	if (text->source) /* as good as its address: what it shows does not change */
+		return map_hash(&text, sizeof(text));
 	if (text->fd < 0)
 		return map_hash(text->data, text->len);
 	/* in a file of its own, which lives as long as the text */
@@ -87,13 +90,17 @@ bool fs_personal(const struct fuse_fs *fs, const struct place *p)
 {
 	if (!fs->shared)
 		return false;
-	return p->kind == PLACE_FILE || p->tag == &spec_tags[SPEC_SYMBOL] ||
+	if (p->base && fs_personal(fs, &p->base->p))
+		return true;
+	return p->kind == PLACE_FILE || p->kind == PLACE_ENTRIES ||
+	       p->tag == &spec_tags[SPEC_SYMBOL] ||
 	       (p->spec && p->spec->values[SPEC_SYMBOL]);
 }
 
 double fs_dir_timeout(const struct fuse_fs *fs, const struct place *p)
 {
-	return p->cat && p->cat->saved && fs->watched ? FS_LONG : FS_SHORT;
+	return place_saved(p) && fs->watched && !(p->base && p->base->dir) ? FS_LONG
+									   : FS_SHORT;
 }
 
 /* The place of a directory in a newer generation takes the node along. */
@@ -123,7 +130,15 @@ static bool settled(const struct fuse_fs *fs, const struct place *p, unsigned th
 {
 	if (p->kind == PLACE_FILE || p->kind == PLACE_LINK)
 		return true;
-	return p->cat && p->cat->saved && fs->watched && then == now;
+	return fs_dir_timeout(fs, p) > FS_SHORT && then == now;
+}
+
+static bool same_places(const struct place *a, const struct place *b)
+{
+	if (!a->cat || a->cat != b->cat)
+		return false;
+	return a->base == b->base ||
+	       (a->base && b->base && a->base->p.cat == b->base->p.cat);
 }
 
 int fs_place(struct fuse_fs *fs, struct node *n, const struct viewer *v,
@@ -147,7 +162,7 @@ int fs_place(struct fuse_fs *fs, struct node *n, const struct viewer *v,
 			place_fini(&fresh);
 			return rc == -ENOENT ? -ESTALE : rc;
 		}
-		if (fresh.cat && fresh.cat == np->p.cat && then == now)
+		if (same_places(&fresh, &np->p) && then == now)
 			place_fini(&fresh);
 		else
 			rc = move(fs, n, &fresh, now, &np);

@@ -73,7 +73,8 @@ static uint64_t entry_ino(const struct fuse_fs *fs, const struct place *p, uint6
 			  const struct fs_viewer *who, const struct dir_entry *e)
 {
 	bool is_file = e->kind == PLACE_FILE;
-	bool personal = fs->shared && (is_file || fs_personal(fs, p));
+	bool personal =
+		fs->shared && (is_file || e->kind == PLACE_ENTRIES || fs_personal(fs, p));
 
 	return fs_ino(dir, e->name, strlen(e->name), is_file ? p : NULL,
 		      personal ? who->key : 0);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -153,6 +154,10 @@ void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		return;
 	}
 	text = node_text(&fs->nodes, n);
+	if (text && text->source) { /* is looked at first: its files may have changed */
+		text_put(text);
+		text = NULL;
+	}
 	if (!text) {
 		text_ask(fs, req, n, &who,
 			 &(struct fs_waiter){ .fi = *fi, .open = true });
@@ -162,10 +167,74 @@ void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	node_put(&fs->nodes, n);
 }
 
+/* A part of a text that is made piece by piece: its sources are files, which may be slow. */
+struct read_work {
+	struct fs_work work; /* first */
+	struct text *text;   /* reference */
+	off_t off;
+	size_t size;
+	char *data;
+	ssize_t got;
+};
+
+static int read_run(void *arg, const atomic_bool *cancel)
+{
+	struct read_work *r = arg;
+
+	r->data = malloc(r->size);
+	r->got = r->data ? text_read_until(r->text, r->data, r->size, r->off, cancel)
+			 : -ENOMEM;
+	return r->got < 0 ? (int)r->got : 0;
+}
+
+static void read_reply(void *arg, int rc, struct waiter *w)
+{
+	struct read_work *r = arg;
+	fuse_req_t req = fs_waiter_take((struct fs_waiter *)w);
+
+	if (rc)
+		fuse_reply_err(req, fs_errno(rc));
+	else
+		fuse_reply_buf(req, r->data, (size_t)r->got);
+}
+
+static void read_free(void *arg)
+{
+	struct read_work *r = arg;
+
+	text_put(r->text);
+	free(r->data);
+	fs_work_fini(&r->work);
+	free(r);
+}
+
+static const struct job_ops read_ops = { read_run, read_reply, read_free };
+
+static void read_ask(struct fuse_fs *fs, fuse_req_t req, struct text *text, size_t size,
+		     off_t off)
+{
+	CLEANUP(fs_viewer_fini) struct fs_viewer who = { 0 };
+	struct read_work *r = calloc(1, sizeof(*r));
+	char part[64];
+
+	if (!r) {
+		fuse_reply_err(req, ENOMEM);
+		return;
+	}
+	fs_work_init(&r->work, fs, &who, NULL);
+	r->text = text_get(text);
+	r->off = off;
+	r->size = size;
+	snprintf(part, sizeof(part), "%lld+%zu", (long long)off, size);
+	fs_ask(fs, req, &read_ops, &r->work,
+	       &(struct fs_key){ .op = 'r', .id = text, .name = part },
+	       &(struct fs_waiter){ 0 });
+}
+
 void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 	     struct fuse_file_info *fi)
 {
-	const struct text *text = handle_of(fi)->text;
+	struct text *text = handle_of(fi)->text;
 	struct fuse_bufvec buf = FUSE_BUFVEC_INIT(0);
 
 	(void)ino;
@@ -175,6 +244,10 @@ void fs_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 	}
 	if (size > text->len - (size_t)off)
 		size = text->len - (size_t)off;
+	if (text->source) {
+		read_ask(fuse_req_userdata(req), req, text, size, off);
+		return;
+	}
 	if (text->fd < 0) {
 		fuse_reply_buf(req, text->data + off, size);
 		return;

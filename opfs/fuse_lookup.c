@@ -92,7 +92,7 @@ static double entry_timeout(const struct fuse_fs *fs, const struct place *p,
 	if (fs_personal(fs, p) || (p->kind == PLACE_FILE && !p->cat))
 		return 0;
 	/* beside files of a newer generation no older one is shown */
-	if (p->kind == PLACE_FILE && p->cat->live)
+	if (p->kind == PLACE_FILE && (p->cat->live || (p->base && p->base->p.cat->live)))
 		return 0;
 	/* sessions came or went since this was found */
 	if (epoch != atomic_load(&fs->epoch))

@@ -195,7 +195,7 @@ static bool concerns(const struct change *c, const struct node_place *where)
 	if (!c->session || !spec || spec->nr_sessions != 1)
 		return true;
 	/* a glob that matched one session may match two now: its value is still there */
-	return where->p.kind != PLACE_PROFILE || where->p.tag ||
+	return where->p.kind != PLACE_PROFILE || where->p.tag || where->p.base ||
 	       !strcmp(spec->sessions[0], c->session);
 }
 

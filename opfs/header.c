@@ -3,21 +3,21 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "events/event.h"
 #include "opfs/view.h"
 
 #define NR(array) (sizeof(array) / sizeof((array)[0]))
 
-enum { CPU_TIMER = 4 }; /* samples are taken by a timer: there is no event to tell */
-
 static const struct {
-	uint32_t type;
-	const char *name;
+	uint32_t number;
+	const char *type, *name;
 } cpus[] = {
-#define CPU(type_, name_) { type_, name_ },
+#define CPU(number_, type_, name_) { number_, type_, name_ },
 #include "opfs/header_cpu_list.h"
 #undef CPU
 };
@@ -36,8 +36,16 @@ static const struct event_row events[] = {
 const char *header_cpu_name(uint32_t cpu_type)
 {
 	for (size_t i = 0; i < NR(cpus); i++)
-		if (cpus[i].type == cpu_type)
+		if (cpus[i].number == cpu_type)
 			return cpus[i].name;
+	return NULL;
+}
+
+const char *header_cpu_type(uint32_t cpu_type)
+{
+	for (size_t i = 0; i < NR(cpus); i++)
+		if (cpus[i].number == cpu_type)
+			return cpus[i].type;
 	return NULL;
 }
 
@@ -63,7 +71,7 @@ const char *header_event_doc(uint32_t cpu_type, const char *event)
 {
 	struct event_row row;
 
-	if (cpu_type == CPU_TIMER)
+	if (cpu_type == HEADER_CPU_TIMER)
 		return "CPU time, by a timer";
 	return find_event(event, &row) ? row.doc : NULL;
 }
@@ -90,7 +98,7 @@ void header_class(const struct profile_class *c, struct strbuf *out)
 	struct event_row row;
 	bool known = find_event(c->event, &row);
 
-	if (c->header->cpu_type == CPU_TIMER) {
+	if (c->header->cpu_type == HEADER_CPU_TIMER) {
 		strbuf_puts(out, "Profiling through timer interrupt");
 		return;
 	}
@@ -106,6 +114,52 @@ void header_class(const struct profile_class *c, struct strbuf *out)
 	strbuf_printf(out, " count %" PRIu64, c->count);
 }
 
+/* ---- columns that differ in something else than the event */
+
+static const struct axis_row {
+	enum spec_axis axis;
+	const char *title, *line;
+	size_t off; /* of the number in struct profile_class */
+} axes[] = {
+	{ SPEC_AXIS_TGID, "tgid", "Processes with a thread group ID of ",
+	  offsetof(struct profile_class, tgid) },
+	{ SPEC_AXIS_TID, "tid", "Processes with a thread ID of ",
+	  offsetof(struct profile_class, tid) },
+	{ SPEC_AXIS_CPU, "cpu", "Samples on CPU ", offsetof(struct profile_class, cpu) },
+};
+
+/* NULL: columns are events. */
+static const struct axis_row *axis_of(const struct profile *p)
+{
+	for (size_t i = 0; i < NR(axes); i++)
+		if (axes[i].axis == p->axis)
+			return &axes[i];
+	return NULL;
+}
+
+static void add_id(const struct axis_row *axis, const struct profile_class *c,
+		   struct strbuf *out)
+{
+	int64_t id = *(const int64_t *)((const char *)c + axis->off);
+
+	if (id == SPEC_ALL)
+		strbuf_puts(out, "all");
+	else
+		strbuf_printf(out, "%" PRId64, id);
+}
+
+void header_column(const struct profile *p, size_t class, struct strbuf *out)
+{
+	const struct axis_row *axis = axis_of(p);
+
+	if (!axis) {
+		header_class(&p->classes[class], out);
+		return;
+	}
+	strbuf_puts(out, axis->line);
+	add_id(axis, &p->classes[class], out);
+}
+
 void header_lines(const struct profile *p, struct strbuf *out)
 {
 	if (!p->nr_classes)
@@ -113,8 +167,12 @@ void header_lines(const struct profile *p, struct strbuf *out)
 	strbuf_puts(out, "CPU: ");
 	header_cpu(p, out);
 	strbuf_putc(out, '\n');
+	if (axis_of(p)) { /* one event for all */
+		header_class(&p->classes[0], out);
+		strbuf_putc(out, '\n');
+	}
 	for (size_t c = 0; c < p->nr_classes; c++) {
-		header_class(&p->classes[c], out);
+		header_column(p, c, out);
 		strbuf_putc(out, '\n');
 	}
 }
@@ -130,21 +188,36 @@ static bool has_twin(const struct profile *p, size_t class)
 	return false;
 }
 
-void header_title(const struct profile *p, size_t class, char out[HEADER_TITLE_MAX + 1])
+static void add_title(const struct profile *p, size_t class, struct strbuf *out)
 {
 	const struct profile_class *c = &p->classes[class];
-	char mask[HEADER_TITLE_MAX - 3] = "", name[64];
+	const struct axis_row *axis = axis_of(p);
+
+	if (axis) {
+		strbuf_printf(out, "%s:", axis->title);
+		add_id(axis, c, out);
+	} else {
+		strbuf_printf(out, "%.40s:%" PRIu64, c->event, c->count);
+	}
+}
+
+void header_title(const struct profile *p, size_t class, char out[HEADER_TITLE_MAX + 1])
+{
+	CLEANUP(strbuf_fini) struct strbuf name = { 0 };
+	char mask[HEADER_TITLE_MAX - 3] = "";
 	size_t room;
 
-	if (has_twin(p, class))
-		snprintf(mask, sizeof(mask), ":0x%02" PRIx32, (uint32_t)c->unit_mask);
+	if (!axis_of(p) && has_twin(p, class))
+		snprintf(mask, sizeof(mask), ":0x%02" PRIx32,
+			 (uint32_t)p->classes[class].unit_mask);
 	room = HEADER_TITLE_MAX - strlen(mask);
-	snprintf(name, sizeof(name), "%.40s:%" PRIu64, c->event, c->count);
-	if (strlen(name) > room)
-		strcpy(name + room - 3, "...");
-	for (char *at = name; *at; at++)
+	add_title(p, class, &name);
+	if (name.len > room) {
+		strbuf_truncate(&name, room - 3);
+		strbuf_puts(&name, "...");
+	}
+	snprintf(out, HEADER_TITLE_MAX + 1, "%s%s", strbuf_str(&name), mask);
+	for (char *at = out; *at; at++)
 		if ((unsigned char)*at < ' ' || *at == 0x7f)
 			*at = '?';
-	strcpy(out, name);
-	strcat(out, mask);
 }

@@ -20,6 +20,7 @@ static const struct command commands[] = {
 	{ "mount", "show sessions as a file system", opfs_mount_main },
 	{ "ls", "list a directory of it without a mount", opfs_ls_main },
 	{ "cat", "print files of it without a mount", opfs_cat_main },
+	{ "diff", "compare two slices of it", opfs_diff_main },
 	{ "why", "say what a path means, or why it does not exist", opfs_why_main },
 };
 

@@ -1,3 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-PKGS_opfs := fuse3
+PKGS_opfs := fuse3 libarchive nettle
+LIBS_opfs := -lm
 $(call program,opfs,opfs,libspec libsym events base)

@@ -41,7 +41,7 @@ void node_place_put(struct node_place *np)
 
 static size_t text_cost(const struct text *x)
 {
-	return sizeof(*x) + (x->fd >= 0 ? x->len / FILE_TEXT_SHARE : x->len);
+	return x->fd >= 0 ? sizeof(*x) + x->len / FILE_TEXT_SHARE : text_bytes(x);
 }
 
 /* Lock held. */
@@ -79,7 +79,7 @@ static void drop_text(struct node_table *t, struct node *n)
 	text_put(n->text);
 	n->text = NULL;
 	/* what a live session's files held then is no more, so its catalog may go too */
-	if (n->place && n->place->p.cat && !n->place->p.cat->saved) {
+	if (n->place && n->place->p.cat && !place_saved(&n->place->p)) {
 		node_place_put(n->place);
 		n->place = NULL;
 	}
@@ -247,7 +247,7 @@ static bool same_generation(const struct node_place *was, const struct node_plac
 		return false;
 	if (!was->p.cat || !is->p.cat)
 		return was->p.cat == is->p.cat;
-	return was->p.cat->generation == is->p.cat->generation;
+	return place_generation(&was->p) == place_generation(&is->p);
 }
 
 /* May the kernel go on with this node for what was found?  Lock held. */

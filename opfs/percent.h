@@ -11,6 +11,10 @@
 /* @part of @whole in percent; 0 if @whole is 0. */
 double percent_of(uint64_t part, uint64_t whole);
 
+/* The standard error of that share, in percent as well: of @whole samples drawn anew so
+ * much more or less would be usual.  Binomial: sqrt(p (1 - p) / whole). */
+double percent_error(uint64_t part, uint64_t whole);
+
 /**
  * percent_format - the text of a percentage
  * 0 is "      0"; over 0.001 it is "%7.4f", of which "100.0000" loses a digit; smaller

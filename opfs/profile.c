@@ -2,13 +2,12 @@
 #include "opfs/profile.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "libspec/stats.h"
+#include "opfs/cache.h"
 #include "opfs/profile_build.h"
 
 int profile_no_memory(struct profile_build *b)
@@ -23,84 +22,68 @@ int profile_interrupted(struct profile_build *b)
 	return -EINTR;
 }
 
+/* Bytes that small profiles may spend on what is made of them. */
+#define MADE_AT_LEAST (8u << 20)
+
 /* ---- classes */
 
-static bool same_class(const struct profile_class *c, const struct spec_name *n)
+/* The first file of a class describes it. */
+static uint32_t join_class(struct profile *p, uint32_t class,
+			   const struct catalog_file *f)
 {
-	return c->count == n->count && c->unit_mask == n->unit_mask &&
-	       !strcmp(c->event, n->event);
+	if (!p->classes[class].header)
+		p->classes[class].header = &f->header;
+	return class;
 }
 
-/* OProfile's order of columns: unit masks as numbers, events and counts as text. */
-static int compare_classes(const void *x, const void *y)
-{
-	const struct profile_class *a = x, *b = y;
-	char count_a[24], count_b[24];
-	int order;
-
-	if (a->unit_mask != b->unit_mask)
-		return a->unit_mask < b->unit_mask ? -1 : 1;
-	order = strcmp(a->event, b->event);
-	if (order)
-		return order;
-	snprintf(count_a, sizeof(count_a), "%" PRIu64, a->count);
-	snprintf(count_b, sizeof(count_b), "%" PRIu64, b->count);
-	return strcmp(count_a, count_b);
-}
-
-/* @hint: where to look first; files of a class come together. */
-static uint32_t find_class(const struct profile *p, const struct spec_name *n,
-			   uint32_t hint)
-{
-	if (hint < p->nr_classes && same_class(&p->classes[hint], n))
-		return hint;
-	for (uint32_t c = 0; c < p->nr_classes; c++)
-		if (same_class(&p->classes[c], n))
-			return c;
-	return UINT32_MAX;
-}
-
-static int add_class(struct profile_build *b, const struct catalog_file *f)
+static int copy_classes(struct profile_build *b, const struct spec_classes *from)
 {
 	struct profile *p = b->p;
 
-	if (p->nr_classes == PROFILE_MAX_CLASSES)
-		return err_set(
-			b->err, -E2BIG,
-			"more than %d events in one table: choose some with event:",
-			PROFILE_MAX_CLASSES);
-	p->classes[p->nr_classes++] = (struct profile_class){
-		.event = f->name.event,
-		.count = f->name.count,
-		.unit_mask = f->name.unit_mask,
-		.header = &f->header,
-	};
+	p->classes = arena_calloc(&p->arena, from->nr + 1, sizeof(*p->classes));
+	if (!p->classes)
+		return profile_no_memory(b);
+	for (size_t c = 0; c < from->nr; c++) {
+		const struct spec_class *of = &from->classes[c];
+
+		p->classes[c] = (struct profile_class){ .event = of->event,
+							.count = of->count,
+							.unit_mask = of->unit_mask,
+							.tgid = of->tgid,
+							.tid = of->tid,
+							.cpu = of->cpu };
+	}
+	p->nr_classes = from->nr;
+	p->axis = from->axis;
+	for (size_t i = 0; i < b->nr_picks; i++)
+		b->picks[i].class = join_class(p, from->of_name[i], b->picks[i].file);
+	for (size_t i = 0; i < p->nr_arc_files; i++)
+		b->arc_files[i].class = join_class(p, from->of_name[b->nr_picks + i],
+						   b->arc_files[i].file);
 	return 0;
 }
 
 static int make_classes(struct profile_build *b)
 {
-	struct profile *p = b->p;
-	uint32_t hint = 0;
+	CLEANUP(free_ptr) const struct spec_name **names = NULL;
+	size_t nr = b->nr_picks + b->p->nr_arc_files;
+	struct spec_classes classes;
+	int rc;
 
-	p->classes = arena_calloc(&p->arena, PROFILE_MAX_CLASSES, sizeof(*p->classes));
-	if (!p->classes)
+	names = calloc(nr + 1, sizeof(*names));
+	if (!names)
 		return profile_no_memory(b);
-	for (size_t i = 0; i < b->nr_picks; i++) {
-		int rc = 0;
-
-		hint = find_class(p, &b->picks[i].file->name, hint);
-		if (hint == UINT32_MAX)
-			rc = add_class(b, b->picks[i].file);
-		if (rc)
-			return rc;
-	}
-	qsort(p->classes, p->nr_classes, sizeof(*p->classes), compare_classes);
-	for (size_t i = 0; i < b->nr_picks; i++) {
-		hint = find_class(p, &b->picks[i].file->name, hint);
-		b->picks[i].class = hint;
-	}
-	return 0;
+	for (size_t i = 0; i < b->nr_picks; i++)
+		names[i] = &b->picks[i].file->name;
+	for (size_t i = b->nr_picks; i < nr; i++)
+		names[i] = &b->arc_files[i - b->nr_picks].file->name;
+	rc = spec_classes_init(&classes, names, nr, &b->q->classes, PROFILE_MAX_CLASSES,
+			       b->err);
+	if (rc)
+		return rc;
+	rc = copy_classes(b, &classes);
+	spec_classes_fini(&classes);
+	return rc;
 }
 
 /* ---- files, applications and images */
@@ -111,31 +94,52 @@ static int compare_picks(const void *x, const void *y)
 
 	if (a->file->image != b->file->image)
 		return a->file->image < b->file->image ? -1 : 1;
-	if (a->file->app != b->file->app)
-		return a->file->app < b->file->app ? -1 : 1;
+	if (a->app != b->app)
+		return a->app < b->app ? -1 : 1;
 	/* The catalog's order: the first file of a class describes it. */
 	return a->file < b->file ? -1 : a->file > b->file;
 }
 
+static void pick_file(struct profile_build *b, const struct catalog_file *f)
+{
+	b->picks[b->nr_picks++] =
+		(struct profile_pick){ .file = f,
+				       .app = b->q->merge_lib ? f->image : f->app };
+}
+
+static void pick_arcs(struct profile_build *b, const struct catalog_file *f)
+{
+	b->arc_files[b->p->nr_arc_files++] = (struct profile_arc_file){
+		.file = f, .caller = f->image, .callee = f->callee
+	};
+}
+
+/* Files of arcs count only where arcs are wanted. */
 static int make_picks(struct profile_build *b, const uint32_t *selected, size_t nr)
 {
+	bool arcs = (b->p->loaded & PROFILE_ARCS) == PROFILE_ARCS;
 	struct profile *p = b->p;
 	uint32_t *copy;
 
 	copy = arena_calloc(&p->arena, nr + 1, sizeof(*copy));
 	b->picks = calloc(nr + 1, sizeof(*b->picks));
-	if (!copy || !b->picks)
+	b->arc_files =
+		arena_calloc(&p->arena, (arcs ? nr : 0) + 1, sizeof(*b->arc_files));
+	if (!copy || !b->picks || !b->arc_files)
 		return profile_no_memory(b);
+	p->arc_files = b->arc_files;
 	for (size_t i = 0; i < nr; i++) {
 		const struct catalog_file *f;
 
 		if (selected[i] >= p->cat->nr_files)
 			continue;
 		f = &p->cat->files[selected[i]];
-		if (f->callee != CATALOG_NO_IMAGE)
-			continue;
-		copy[b->nr_picks] = selected[i];
-		b->picks[b->nr_picks++].file = f;
+		if (f->callee == CATALOG_NO_IMAGE) {
+			copy[b->nr_picks] = selected[i];
+			pick_file(b, f);
+		} else if (arcs) {
+			pick_arcs(b, f);
+		}
 	}
 	p->selected = copy;
 	p->nr_selected = b->nr_picks;
@@ -144,10 +148,10 @@ static int make_picks(struct profile_build *b, const uint32_t *selected, size_t 
 
 size_t profile_picks_end(const struct profile_build *b, size_t i, bool same_app)
 {
-	const struct catalog_file *f = b->picks[i].file;
+	const struct profile_pick *first = &b->picks[i];
 
-	while (i < b->nr_picks && b->picks[i].file->image == f->image &&
-	       (!same_app || b->picks[i].file->app == f->app))
+	while (i < b->nr_picks && b->picks[i].file->image == first->file->image &&
+	       (!same_app || b->picks[i].app == first->app))
 		i++;
 	return i;
 }
@@ -167,7 +171,7 @@ static int make_pairs(struct profile_build *b)
 		struct profile_pair *pair = &p->pairs[p->nr_pairs++];
 
 		end = profile_picks_end(b, i, true);
-		pair->app = b->picks[i].file->app;
+		pair->app = b->picks[i].app;
 		pair->image = b->picks[i].file->image;
 		pair->samples =
 			arena_calloc(&p->arena, p->nr_classes, sizeof(*pair->samples));
@@ -181,19 +185,21 @@ static int make_pairs(struct profile_build *b)
 }
 
 /* Pairs and rows have the same order: pairs are summed up anew from rows. */
-static void pairs_from_rows(struct profile *p)
+static void pairs_from_rows(struct profile_build *b)
 {
+	const struct profile_row *rows = b->rows.data;
+	struct profile *p = b->p;
 	size_t row = 0;
 
 	for (size_t i = 0; i < p->nr_pairs; i++) {
 		struct profile_pair *pair = &p->pairs[i];
 
 		memset(pair->samples, 0, p->nr_classes * sizeof(*pair->samples));
-		for (; row < p->nr_rows && p->rows[row].app == pair->app &&
-		       p->rows[row].image == pair->image;
+		for (; row < b->rows.len && rows[row].app == pair->app &&
+		       rows[row].image == pair->image;
 		     row++)
 			for (size_t c = 0; c < p->nr_classes; c++)
-				pair->samples[c] += p->rows[row].samples[c];
+				pair->samples[c] += rows[row].samples[c];
 	}
 }
 
@@ -206,27 +212,38 @@ static void sum_classes(struct profile *p)
 
 /* ---- the whole */
 
-static int load_symbols(struct profile_build *b)
+/* What was built moves to where it stays. */
+static int keep_lists(struct profile_build *b)
 {
 	struct profile *p = b->p;
+
+	p->rows = (void *)arena_memdup(&p->arena, b->rows.data,
+				       b->rows.len * sizeof(*p->rows));
+	p->arcs = (void *)arena_memdup(&p->arena, b->arcs.data,
+				       b->arcs.len * sizeof(*p->arcs));
+	p->bad = (void *)arena_memdup(&p->arena, b->bad.data,
+				      b->bad.len * sizeof(*p->bad));
+	if (!p->rows || !p->arcs || !p->bad)
+		return profile_no_memory(b);
+	p->nr_rows = b->rows.len;
+	p->nr_arcs = b->arcs.len;
+	p->nr_bad = b->bad.len;
+	return 0;
+}
+
+static int load_symbols(struct profile_build *b)
+{
 	int rc = profile_load_images(b);
 
 	if (!rc)
 		rc = profile_count(b);
 	if (!rc)
+		pairs_from_rows(b);
+	if (!rc && b->p->nr_arc_files)
+		rc = profile_read_arcs(b);
+	if (!rc)
 		rc = profile_name_rows(b);
-	if (rc)
-		return rc;
-	p->rows = (void *)arena_memdup(&p->arena, b->rows.data,
-				       b->rows.len * sizeof(*p->rows));
-	p->bad = (void *)arena_memdup(&p->arena, b->bad.data,
-				      b->bad.len * sizeof(*p->bad));
-	if (!p->rows || !p->bad)
-		return profile_no_memory(b);
-	p->nr_rows = b->rows.len;
-	p->nr_bad = b->bad.len;
-	pairs_from_rows(p);
-	return 0;
+	return rc ? rc : keep_lists(b);
 }
 
 static int name_session(struct profile_build *b)
@@ -240,7 +257,7 @@ static int name_session(struct profile_build *b)
 	return strbuf_error(&name) || !p->session ? profile_no_memory(b) : 0;
 }
 
-static int load(struct profile_build *b, const uint32_t *selected, size_t nr)
+static int load(struct profile_build *b)
 {
 	struct profile *p = b->p;
 	int rc = name_session(b);
@@ -250,44 +267,58 @@ static int load(struct profile_build *b, const uint32_t *selected, size_t nr)
 	p->images = arena_calloc(&p->arena, p->cat->nr_images + 1, sizeof(*p->images));
 	if (!p->images)
 		return profile_no_memory(b);
-	rc = make_picks(b, selected, nr);
+	rc = make_picks(b, b->q->selected, b->q->nr_selected);
 	if (!rc)
 		rc = make_classes(b);
 	if (rc)
 		return rc;
 	qsort(b->picks, b->nr_picks, sizeof(*b->picks), compare_picks);
 	rc = make_pairs(b);
+	if (!rc)
+		profile_join_anonymous(b);
 	if (!rc && (p->loaded & PROFILE_SYMBOLS))
 		rc = load_symbols(b);
 	if (rc)
 		return rc;
 	sum_classes(p);
 	p->bytes = sizeof(*p) + p->arena.total;
+	if ((p->loaded & PROFILE_HITS) == PROFILE_HITS) {
+		p->made = cache_new(2 * p->bytes + MADE_AT_LEAST);
+		if (!p->made)
+			return profile_no_memory(b);
+	}
 	return viewer_gone(b->v) ? profile_interrupted(b) : 0;
 }
 
-int profile_load(struct catalog *cat, const uint32_t *selected, size_t nr, unsigned needs,
-		 struct sym_cache *syms, const struct viewer *v, struct profile **out,
-		 struct err *err)
+int profile_load(const struct profile_query *q, struct profile **out, struct err *err)
 {
-	struct profile_build b = { .syms = syms, .v = v, .err = err };
+	struct profile_build b = { .q = q, .syms = q->syms, .v = q->viewer, .err = err };
 	int rc;
 
 	b.p = calloc(1, sizeof(*b.p));
 	if (!b.p)
 		return profile_no_memory(&b);
 	b.p->refs = 1;
-	b.p->cat = catalog_get(cat);
-	b.p->loaded = needs;
-	rc = load(&b, selected, nr);
+	b.p->cat = catalog_get(q->cat);
+	b.p->loaded = q->needs;
+	rc = load(&b);
 	free(b.picks);
 	vec_fini(&b.rows);
+	vec_fini(&b.arcs);
+	profile_where_fini(&b.where);
 	vec_fini(&b.bad);
 	if (rc)
 		profile_put(b.p);
 	else
 		*out = b.p;
 	return rc;
+}
+
+struct cache *profile_made(const struct profile *p)
+{
+	while (p->parent)
+		p = p->parent;
+	return p->made;
 }
 
 struct profile *profile_get(struct profile *p)
@@ -300,6 +331,8 @@ void profile_put(struct profile *p)
 {
 	if (!p || __atomic_sub_fetch(&p->refs, 1, __ATOMIC_ACQ_REL) > 0)
 		return;
+	cache_free(p->made);
+	profile_put(p->base);
 	if (p->parent) {
 		profile_put(p->parent);
 	} else {

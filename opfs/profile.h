@@ -8,6 +8,8 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "libspec/class.h"
+#include "libspec/spec.h"
 #include "libsym/cache.h"
 #include "libsym/symtab.h"
 #include "opfs/catalog.h"
@@ -21,14 +23,17 @@
 struct profile_class {
 	const char *event;
 	uint64_t count, unit_mask;
-	const struct spec_sample_header *header; /* of its first file: cpu type, event code */
-	uint64_t total;                          /* samples in the selection */
+	int64_t tgid, tid, cpu; /* SPEC_ALL, but with split: */
+	const struct spec_sample_header
+		*header;    /* of its first file: cpu type, event code */
+	uint64_t total;     /* samples in the selection */
+	uint64_t was_total; /* in a comparison: of the older side */
 };
 
 enum profile_row_kind {
 	PROFILE_ROW_SYMBOL, /* samples inside one symbol */
-	PROFILE_ROW_NONE,   /* "(no symbol)": image has symbols, these samples are outside */
-	PROFILE_ROW_IMAGE,  /* the image shown as itself: no symbols, missing, changed ... */
+	PROFILE_ROW_NONE, /* "(no symbol)": image has symbols, these samples are outside */
+	PROFILE_ROW_IMAGE, /* the image shown as itself: no symbols, missing, changed ... */
 };
 
 struct profile_row {
@@ -37,62 +42,111 @@ struct profile_row {
 	const struct sym *sym; /* SYMBOL */
 	const char *name;      /* demangled, or the image's shown name; never NULL */
 	uint64_t vma;
-	uint64_t *samples;     /* one a class */
+	uint64_t *samples;   /* one a class; all 0: a symbol that only arcs know */
+	const uint64_t *was; /* in a comparison: the older side's; NULL: not there */
+	bool gone;           /* only on the older side: @samples are of there */
+	bool aside;          /* filtered out: here only as end of an arc of others */
+	/* With PROFILE_HITS, by offset; of a row without @sym too, but for images that are
+	 * shown as themselves: their offsets are keys. */
+	const uint64_t *hits;        /* offsets as in struct sym */
+	const uint64_t *hit_samples; /* [hit][class] */
+	size_t nr_hits;
 };
 
-struct profile_pair {  /* what one image collected inside one application */
+/* With PROFILE_ARCS: sampled calls between two rows, in one application. */
+struct profile_arc {
+	uint32_t caller, callee; /* indices into rows */
+	uint64_t *samples;       /* one a class */
+};
+
+/* With PROFILE_ARCS: the same as the files have it, see profile_each_arc(). */
+struct profile_raw_arc {
+	uint32_t app, caller, callee; /* images; @callee: the one called */
+	uint64_t from,
+		to; /* offsets in them as in struct sym; keys if there is no table */
+	uint32_t class;
+	uint32_t value;
+};
+
+struct profile_pair { /* what one image collected inside one application */
 	uint32_t app, image;
-	uint64_t *samples; /* one a class */
+	uint64_t *samples;   /* one a class */
+	const uint64_t *was; /* as in struct profile_row */
+	bool gone;
 };
 
 struct profile_image { /* parallel to catalog->images; only those in the selection are set */
 	bool used;
+	bool whole; /* in a comparison: its functions are known on one side only */
 	struct sym_table *table; /* NULL: shown as itself */
-	enum sym_state state;    /* with a table SYM_NO_SYMBOLS: it names PLT entries only */
-	const char *reason;      /* for `status`; NULL if all is well */
+	enum sym_state state; /* with a table SYM_NO_SYMBOLS: it names PLT entries only */
+	const char *reason;   /* for `status`; NULL if all is well */
+	bool has_job;
+	struct sym_job job; /* loaded it, and loads its lines and code; without cred */
 };
 
 #define PROFILE_PAIRS 0u   /* totals of applications and images: enough for summary */
 #define PROFILE_SYMBOLS 1u /* rows by symbol too */
+#define PROFILE_HITS 3u    /* and where in them the samples are */
+#define PROFILE_ARCS 5u    /* rows by symbol and the arcs between them */
 
 struct profile {
-	int refs; /* atomic */
-	unsigned loaded; /* PROFILE_SYMBOLS or not */
+	int refs;            /* atomic */
+	unsigned loaded;     /* PROFILE_... */
+	enum spec_axis axis; /* what the classes differ in */
 	struct catalog *cat;
 	struct arena arena;
 	struct profile_class *classes;
 	struct profile_pair *pairs;
 	struct profile_row *rows; /* by image, application; symbols in no order */
+	struct profile_arc *arcs; /* by caller, then callee */
 	struct profile_image *images;
-	const uint32_t *selected; /* file indices of the catalog, the caller's selection copied */
-	size_t nr_classes, nr_pairs, nr_rows, nr_selected;
-	uint64_t bytes; /* what it costs without its symbol tables, for the cache */
+	const uint32_t
+		*selected; /* file indices of the catalog: the flat ones selected */
+	const struct profile_arc_file *arc_files; /* private; the {cg} ones selected */
+	size_t nr_classes, nr_pairs, nr_rows, nr_arcs, nr_selected, nr_arc_files;
+	uint64_t bytes;      /* what it costs without its symbol tables, for the cache */
 	const char *session; /* shown name, for headers and status */
 	struct catalog_bad *bad; /* files that could not be read after the catalog was */
 	size_t nr_bad;
 	struct sym_names *names; /* what demangled names point into; free() */
+	struct profile
+		*base; /* NULL, or the older side of profile_compare(): a reference */
 	struct profile *parent; /* NULL, or the one that profile_filter() chose from: a
 				 * reference; @images and the rows' strings are its own */
-	/* Everything else that is pointed to is in @arena. */
+	struct cache *made;     /* see profile_made() */
+				/* Everything else that is pointed to is in @arena. */
 };
 
 /* Columns a profile may have: more events than anybody counts at once. */
 #define PROFILE_MAX_CLASSES 256
 
+/* What is to be loaded, and how. */
+struct profile_query {
+	struct catalog *cat;      /* a reference is taken */
+	const uint32_t *selected; /* indices of its files, flat and {cg}; copied */
+	size_t nr_selected;
+	unsigned needs; /* PROFILE_... */
+	struct spec_class_rules classes;
+	bool merge_lib; /* an image is its own application */
+	enum sym_demangle_style demangle;
+	const struct spec_value *image_path,
+		*root; /* where binaries are; NULL: not given */
+	struct sym_cache
+		*syms; /* outlives the profile; NULL: images are shown as themselves */
+	const struct viewer
+		*viewer; /* whose rights open binaries; NULL: this process's */
+};
+
 /**
  * profile_load - reads and counts a selection
- * @cat: a reference is taken
- * @selected: indices of @cat's files, flat ones; copied
- * @syms: outlives the profile; NULL: every image is shown as itself
- * @v: whose rights open the binaries; may be NULL (those of this process)
  * With PROFILE_PAIRS totals are the catalog's; with PROFILE_SYMBOLS all figures are what
  * the files hold when they are read, so that rows always add up to pairs and totals.
- * Returns 0, -EINTR if the viewer has gone, -ENOMEM, -E2BIG for too many events.  Never
- * fails for a damaged file or binary: those are in cat->bad, bad and images[].reason.
+ * Returns 0, -EINTR if the viewer has gone, -ENOMEM, -EINVAL for classes that differ in
+ * more than one axis, -E2BIG for too many.  Never fails for a damaged file or binary:
+ * those are in cat->bad, bad and images[].reason.
  */
-int profile_load(struct catalog *cat, const uint32_t *selected, size_t nr, unsigned needs,
-		 struct sym_cache *syms, const struct viewer *v, struct profile **out,
-		 struct err *err);
+int profile_load(const struct profile_query *q, struct profile **out, struct err *err);
 
 /**
  * profile_filter - the part of a profile that some of its rows are (tag symbol:)
@@ -104,6 +158,58 @@ int profile_load(struct catalog *cat, const uint32_t *selected, size_t nr, unsig
 int profile_filter(struct profile *full,
 		   bool (*keep)(void *ctx, const struct profile_row *row), void *ctx,
 		   struct profile **out, struct err *err);
+
+/**
+ * profile_compare - two profiles side by side (tag diff:)
+ * @now, @was: loaded alike; referenced by the result; @was is the older side
+ * The result has the rows, pairs and images of both; what is on both sides is one row,
+ * paired by image, application and name.  Images are paired by path, else if each is
+ * the only application, else by a basename that is unique on both sides; memory by its
+ * label.  An image whose functions are known on one side only is one row.  Totals are
+ * those of @now.  It has neither hits nor arcs.  (profile_compare.c)
+ * Returns 0; -EINVAL: the columns are not the same; -ENOMEM.
+ */
+int profile_compare(struct profile *now, struct profile *was, struct profile **out,
+		    struct err *err);
+
+enum profile_change {
+	PROFILE_SAME, /* on neither side */
+	PROFILE_BOTH,
+	PROFILE_NEW,
+	PROFILE_GONE,
+};
+/* What became of a row or pair of a comparison in one class. */
+enum profile_change profile_changed(const uint64_t *samples, const uint64_t *was,
+				    bool gone, size_t class);
+/* The change of a share in percent of the old share, as opreport's "diff %". */
+double profile_growth(uint64_t samples, uint64_t total, uint64_t was, uint64_t was_total);
+
+#define PROFILE_SIGMAS 3 /* standard errors that a difference must exceed to count */
+/* Is the difference of two shares more than chance?  Test of two proportions. */
+bool profile_significant(uint64_t samples, uint64_t total, uint64_t was,
+			 uint64_t was_total);
+
+/* The link-time address of row->hits[@hit]; the offset itself if there is none. */
+uint64_t profile_hit_vma(const struct profile *p, const struct profile_row *row,
+			 size_t hit);
+
+/**
+ * profile_each_arc - every sampled call, by offset instead of by row
+ * @p: loaded with PROFILE_ARCS; of a filtered one, its parent's arcs
+ * @visit: what it returns, if not 0, ends the walk and is returned
+ * Offsets are the lower 32 bits only, files hold no more.  A pair of offsets may come
+ * more than once.  A file that cannot be read is passed over as when @p was loaded.
+ * Returns 0, -EINTR, -ENOMEM.  (profile_arcs.c)
+ */
+int profile_each_arc(const struct profile *p, const struct viewer *v,
+		     int (*visit)(void *ctx, const struct profile_raw_arc *arc),
+		     void *ctx, struct err *err);
+
+/* Where reports keep what they make of a profile with PROFILE_HITS and want to have
+ * again for their next file; of a filtered one, its parent's.  It is freed with the
+ * profile and takes at most twice as much as that.  NULL: none. */
+struct cache *profile_made(const struct profile *p);
+
 struct profile *profile_get(struct profile *p);
 void profile_put(struct profile *p); /* NULL is fine */
 

@@ -27,21 +27,52 @@ static struct profile_pair *find_pair(struct profile *p, uint32_t app, uint32_t 
 	return NULL;
 }
 
-/* Takes over the rows that are kept, and what they amount to. */
+enum { GONE, ASIDE, KEPT };
+
+/* Which rows are kept, and which stand aside as the other end of an arc. */
+static unsigned char *choose_rows(const struct profile *full,
+				  bool (*keep)(void *ctx, const struct profile_row *row),
+				  void *ctx)
+{
+	unsigned char *of = calloc(full->nr_rows + 1, 1);
+
+	for (size_t i = 0; of && i < full->nr_rows; i++)
+		if (!full->rows[i].aside && keep(ctx, &full->rows[i]))
+			of[i] = KEPT;
+	for (size_t i = 0; of && i < full->nr_arcs; i++) {
+		const struct profile_arc *arc = &full->arcs[i];
+
+		if (of[arc->caller] == KEPT && !of[arc->callee])
+			of[arc->callee] = ASIDE;
+		if (of[arc->callee] == KEPT && !of[arc->caller])
+			of[arc->caller] = ASIDE;
+	}
+	return of;
+}
+
+/* Takes over the rows that are chosen, and what those kept amount to. */
 static int keep_rows(const struct profile *full, struct profile *p,
-		     bool (*keep)(void *ctx, const struct profile_row *row), void *ctx)
+		     const unsigned char *of, uint32_t *moved)
 {
 	struct profile_pair *pair = NULL;
+	uint64_t *none = arena_calloc(&p->arena, p->nr_classes + 1, sizeof(*none));
 
 	p->rows = arena_calloc(&p->arena, full->nr_rows + 1, sizeof(*p->rows));
-	if (!p->rows)
+	if (!p->rows || !none)
 		return -ENOMEM;
 	for (size_t i = 0; i < full->nr_rows; i++) {
-		const struct profile_row *row = &full->rows[i];
+		struct profile_row *row = &p->rows[p->nr_rows];
 
-		if (!keep(ctx, row))
+		if (of[i] == GONE)
 			continue;
-		p->rows[p->nr_rows++] = *row;
+		moved[i] = (uint32_t)p->nr_rows++;
+		*row = full->rows[i];
+		if (of[i] == ASIDE) {
+			row->aside = true;
+			row->samples = none;
+			row->nr_hits = 0;
+			continue;
+		}
 		if (!pair || pair->app != row->app || pair->image != row->image)
 			pair = find_pair(p, row->app, row->image);
 		if (pair)
@@ -50,6 +81,36 @@ static int keep_rows(const struct profile *full, struct profile *p,
 			p->classes[c].total += row->samples[c];
 	}
 	return 0;
+}
+
+/* Takes over the arcs to and from rows that are kept. */
+static int keep_arcs(const struct profile *full, struct profile *p,
+		     const unsigned char *of, const uint32_t *moved)
+{
+	p->arcs = arena_calloc(&p->arena, full->nr_arcs + 1, sizeof(*p->arcs));
+	if (!p->arcs)
+		return -ENOMEM;
+	for (size_t i = 0; i < full->nr_arcs; i++) {
+		const struct profile_arc *arc = &full->arcs[i];
+
+		if (of[arc->caller] == KEPT || of[arc->callee] == KEPT)
+			p->arcs[p->nr_arcs++] =
+				(struct profile_arc){ .caller = moved[arc->caller],
+						      .callee = moved[arc->callee],
+						      .samples = arc->samples };
+	}
+	return 0;
+}
+
+static int keep_chosen(const struct profile *full, struct profile *p,
+		       bool (*keep)(void *ctx, const struct profile_row *row), void *ctx)
+{
+	CLEANUP(free_ptr) unsigned char *of = choose_rows(full, keep, ctx);
+	CLEANUP(free_ptr) uint32_t *moved = calloc(full->nr_rows + 1, sizeof(*moved));
+	int rc = of && moved ? 0 : -ENOMEM;
+
+	rc = rc ? rc : keep_rows(full, p, of, moved);
+	return rc ? rc : keep_arcs(full, p, of, moved);
 }
 
 static int copy_pairs(const struct profile *full, struct profile *p)
@@ -105,12 +166,13 @@ int profile_filter(struct profile *full,
 	p->selected = full->selected;
 	p->nr_selected = full->nr_selected;
 	p->session = full->session;
-	p->bad = full->bad;
-	p->nr_bad = full->nr_bad;
+	p->axis = full->axis;
+	p->arc_files = full->arc_files;
+	p->nr_arc_files = full->nr_arc_files;
 	p->bad = full->bad;
 	p->nr_bad = full->nr_bad;
 	rc = copy_pairs(full, p);
-	rc = rc ? rc : keep_rows(full, p, keep, ctx);
+	rc = rc ? rc : keep_chosen(full, p, keep, ctx);
 	if (rc)
 		return err_set(err, rc, "out of memory");
 	drop_empty_pairs(p);

@@ -3,12 +3,12 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/strbuf.h"
+#include "opfs/parallel.h"
 
 /* Which binary an image is, and its symbol table; one job an image, several at a time. */
 
@@ -18,6 +18,7 @@ struct load_job {
 	struct sym_table *table;
 	int rc;
 	struct err err;
+	const char *note; /* why image-path: does not help; NULL: nothing to say */
 };
 
 struct load_pool {
@@ -25,34 +26,42 @@ struct load_pool {
 	size_t nr;
 	struct sym_cache *syms;
 	const atomic_bool *cancel;
-	atomic_size_t next;
 };
 
 /* ---- identity */
 
-struct identity {
-	bool is_kernel;
+struct identity { /* what the headers of its files say about an image */
+	bool used, is_kernel;
 	uint64_t mtime;       /* of the binary that was sampled; 0: unknown */
 	uint64_t other_mtime; /* another one that a file gives; 0: all agree */
 };
 
-/* What the headers of the picks [i, end), all of one image, say about it. */
-static struct identity ask_headers(const struct profile_build *b, size_t i, size_t end)
+static void note_header(struct identity *id, bool is_kernel, uint64_t mtime)
 {
-	struct identity id = { 0 };
+	id->used = true;
+	id->is_kernel = id->is_kernel || is_kernel;
+	if (!mtime || mtime == id->mtime)
+		return;
+	if (id->mtime)
+		id->other_mtime = mtime;
+	else
+		id->mtime = mtime;
+}
 
-	for (; i < end; i++) {
-		const struct spec_sample_header *h = &b->picks[i].file->header;
+static void ask_headers(const struct profile_build *b, struct identity *ids)
+{
+	for (size_t i = 0; i < b->nr_picks; i++) {
+		const struct catalog_file *f = b->picks[i].file;
 
-		id.is_kernel = id.is_kernel || h->is_kernel;
-		if (!h->mtime || h->mtime == id.mtime)
-			continue;
-		if (id.mtime)
-			id.other_mtime = h->mtime;
-		else
-			id.mtime = h->mtime;
+		note_header(&ids[f->image], f->header.is_kernel, f->header.mtime);
 	}
-	return id;
+	for (size_t i = 0; i < b->p->nr_arc_files; i++) {
+		const struct profile_arc_file *f = &b->arc_files[i];
+		const struct spec_sample_header *h = &f->file->header;
+
+		note_header(&ids[f->caller], h->is_kernel, h->mtime);
+		note_header(&ids[f->callee], h->cg_to_is_kernel, 0);
+	}
 }
 
 /* "/lib/modules/.../ext4.ko.xz" -> "ext4"; NULL if the path is no module's. */
@@ -72,9 +81,10 @@ static void identify_file(struct profile_build *b, const char *path, bool is_ker
 			  struct sym_job *job)
 {
 	job->kind = SYM_USER;
-	job->path = path;
+	job->path = profile_below_root(b, path);
 	if (!strcmp(path, "/proc/kallsyms")) {
 		job->kind = SYM_KALLSYMS;
+		job->path = path;
 	} else if (is_kernel) {
 		job->name = module_name(&b->p->arena, path);
 		job->kind = job->name ? SYM_MODULE : SYM_VMLINUX;
@@ -124,6 +134,7 @@ static const char *identify(struct profile_build *b, const struct catalog_image 
 	const struct spec_image_row *row = img->row;
 
 	job->mtime = (int64_t)id->mtime;
+	job->places = b->where.places;
 	if (row && row->mtime)
 		job->mtime = (int64_t)row->mtime;
 	if (row && row->build_id.len <= sizeof(job->build_id.bytes)) {
@@ -147,36 +158,13 @@ static const char *identify(struct profile_build *b, const struct catalog_image 
 
 /* ---- loading */
 
-static void *run_pool(void *arg)
-{
-	struct load_pool *pool = arg;
-
-	for (;;) {
-		size_t i = atomic_fetch_add(&pool->next, 1);
-		struct load_job *j;
-
-		if (i >= pool->nr)
-			return NULL;
-		j = &pool->jobs[i];
-		j->rc = sym_cache_load(pool->syms, &j->job, pool->cancel, &j->table,
-				       &j->err);
-	}
-}
-
 /* Helpers run beside each other; a thread each only waits for one. */
-static void run_jobs(struct load_pool *pool)
+static void run_job(void *ctx, size_t i)
 {
-	pthread_t threads[3];
-	size_t nr = 0;
+	struct load_pool *pool = ctx;
+	struct load_job *j = &pool->jobs[i];
 
-	while (nr < sizeof(threads) / sizeof(threads[0]) && nr + 1 < pool->nr) {
-		if (pthread_create(&threads[nr], NULL, run_pool, pool))
-			break;
-		nr++;
-	}
-	run_pool(pool);
-	while (nr)
-		pthread_join(threads[--nr], NULL);
+	j->rc = sym_cache_load(pool->syms, &j->job, pool->cancel, &j->table, &j->err);
 }
 
 static int set_reason(struct profile_build *b, struct profile_image *img,
@@ -198,12 +186,15 @@ static const char *const remedies[SYM_NR_STATES] = {
 };
 
 static int explain(struct profile_build *b, struct profile_image *img,
-		   const struct sym_table *t, const char *what)
+		   const struct sym_table *t, const char *what, const char *note)
 {
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
 	char id[2 * sizeof(t->build_id.bytes) + 1];
 
-	strbuf_puts(&text, what && *what ? what : sym_state_name(img->state));
+	strbuf_puts(&text, what && *what ? archive_dir_shown(&b->p->cat->archive, what)
+					 : sym_state_name(img->state));
+	if (note)
+		strbuf_printf(&text, "; %s", note);
 	if (remedies[img->state])
 		strbuf_printf(&text, "; %s", remedies[img->state]);
 	if (img->state == SYM_NO_SYMBOLS && t->build_id.len) {
@@ -229,50 +220,56 @@ static int take_result(struct profile_build *b, struct load_job *j)
 		return set_reason(b, img, j->err.msg);
 	}
 	img->state = j->table->state;
+	img->job = j->job;
+	img->job.cred = NULL;
+	img->has_job = true;
 	if (sym_usable(img->state) && !j->table->nr_syms)
 		img->state = SYM_NO_SYMBOLS;
 	if (img->state != SYM_OK)
-		rc = explain(b, img, j->table, j->table->reason);
+		rc = explain(b, img, j->table, j->table->reason, j->note);
 	if (!rc && j->table->nr_syms &&
 	    (sym_usable(img->state) || profile_stripped(j->table)))
 		img->table = TAKE(j->table);
 	return rc;
 }
 
-static int note_other_mtime(struct profile_build *b, uint32_t image, struct identity id)
+static int note_other_mtime(struct profile_build *b, uint32_t image,
+			    const struct identity *id)
 {
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
 	struct profile_image *img = &b->p->images[image];
 
-	if (!id.other_mtime)
+	if (!id->other_mtime)
 		return 0;
 	if (img->reason)
 		strbuf_printf(&text, "%s; ", img->reason);
 	strbuf_printf(&text,
 		      "its sample files disagree about the binary's time (%" PRIu64
 		      " and %" PRIu64 "): it was replaced while it was profiled",
-		      id.mtime, id.other_mtime);
+		      id->mtime, id->other_mtime);
 	if (strbuf_error(&text))
 		return profile_no_memory(b);
 	return set_reason(b, img, strbuf_str(&text));
 }
 
 /* One job for every image that may have symbols; the others get their reason at once. */
-static void make_jobs(struct profile_build *b, struct load_job *jobs, size_t *nr,
-		      const struct sym_cred *cred)
+static void make_jobs(struct profile_build *b, const struct identity *ids,
+		      struct load_job *jobs, size_t *nr, const struct sym_cred *cred)
 {
-	for (size_t i = 0, end; i < b->nr_picks; i = end) {
-		uint32_t image = b->picks[i].file->image;
+	for (uint32_t image = 0; image < b->p->cat->nr_images; image++) {
 		struct load_job *j = &jobs[*nr];
-		struct identity id;
 		const char *reason = "symbols are not looked up here";
 
-		end = profile_picks_end(b, i, false);
-		id = ask_headers(b, i, end);
+		if (!ids[image].used)
+			continue;
 		*j = (struct load_job){ .image = image };
 		j->job.cred = cred;
 		if (b->syms)
-			reason = identify(b, &b->p->cat->images[image], &id, &j->job);
+			reason = identify(b, &b->p->cat->images[image], &ids[image],
+					  &j->job);
+		if (!reason &&
+		    archive_dir_job(&b->p->cat->archive, &j->job, &b->p->arena))
+			reason = "out of memory";
 		b->p->images[image].state = SYM_NO_SYMBOLS;
 		if (reason)
 			b->p->images[image].reason = reason;
@@ -281,32 +278,134 @@ static void make_jobs(struct profile_build *b, struct load_job *jobs, size_t *nr
 	}
 }
 
-static int take_results(struct profile_build *b, struct load_pool *pool)
+static int take_results(struct profile_build *b, const struct identity *ids,
+			struct load_pool *pool, int rc)
 {
-	int rc = 0;
-
 	for (size_t i = 0; i < pool->nr; i++) {
 		if (!rc)
 			rc = take_result(b, &pool->jobs[i]);
 		sym_table_put(pool->jobs[i].table);
 	}
-	for (size_t i = 0, end; !rc && i < b->nr_picks; i = end) {
-		end = profile_picks_end(b, i, false);
-		rc = note_other_mtime(b, b->picks[i].file->image, ask_headers(b, i, end));
-	}
+	for (uint32_t image = 0; image < b->p->cat->nr_images && !rc; image++)
+		if (ids[image].used)
+			rc = note_other_mtime(b, image, &ids[image]);
 	return rc;
+}
+
+/* ---- binaries that are not where they were */
+
+static bool is_elsewhere(const struct load_job *j)
+{
+	return !j->rc &&
+	       (j->table->state == SYM_MISSING || j->table->state == SYM_UNREADABLE ||
+		j->table->state == SYM_CHANGED);
+}
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* The same job for the file that image-path: has instead; false: it has none. */
+static bool look_elsewhere(struct profile_build *b, struct load_job *j,
+			   struct load_job *again)
+{
+	bool module = j->job.kind == SYM_MODULE;
+	const char *name = j->job.name;
+
+	if (!module || !name)
+		name = last_part(j->job.path ? j->job.path
+					     : b->p->cat->images[j->image].shown);
+	*again = (struct load_job){ .image = j->image, .job = j->job };
+	again->job.path = profile_found(b, name, module, &j->note);
+	if (again->job.kind == SYM_KALLSYMS)
+		again->job.kind = SYM_VMLINUX;
+	return again->job.path != NULL;
+}
+
+/* Takes what was found if that is the binary, else what is wrong with it too. */
+static void take_better(struct load_job *j, struct load_job *again)
+{
+	if (!again->rc && (!is_elsewhere(again) || j->table->state == SYM_MISSING)) {
+		sym_table_put(j->table);
+		*j = *again;
+		return;
+	}
+	sym_table_put(again->table);
+}
+
+static int run_elsewhere(struct profile_build *b, struct load_pool *pool)
+{
+	CLEANUP(free_ptr) struct load_job *jobs = NULL;
+	CLEANUP(free_ptr) size_t *of = NULL;
+	struct load_pool more = { .syms = pool->syms, .cancel = pool->cancel };
+
+	if (!b->where.found)
+		return 0;
+	jobs = calloc(pool->nr + 1, sizeof(*jobs));
+	of = calloc(pool->nr + 1, sizeof(*of));
+	if (!jobs || !of)
+		return profile_no_memory(b);
+	more.jobs = jobs;
+	for (size_t i = 0; i < pool->nr; i++)
+		if (is_elsewhere(&pool->jobs[i]) &&
+		    look_elsewhere(b, &pool->jobs[i], &jobs[more.nr]))
+			of[more.nr++] = i;
+	parallel_each(more.nr, run_job, &more);
+	for (size_t i = 0; i < more.nr; i++)
+		take_better(&pool->jobs[of[i]], &jobs[i]);
+	return 0;
+}
+
+/* Tells profile_find_binaries() what may be asked for. */
+static int find_binaries(struct profile_build *b, const struct identity *ids,
+			 const struct sym_cred *cred)
+{
+	CLEANUP(free_ptr) const char **names = NULL;
+	size_t nr = 0;
+
+	if (!b->syms || (!b->q->image_path && !b->q->root))
+		return 0;
+	names = calloc(2 * b->p->cat->nr_images + 1, sizeof(*names));
+	if (!names)
+		return profile_no_memory(b);
+	for (size_t i = 0; i < b->p->cat->nr_images; i++) {
+		const struct catalog_image *img = &b->p->cat->images[i];
+
+		if (!ids[i].used)
+			continue;
+		names[nr++] = last_part(img->shown);
+		if (img->row && img->row->real_path)
+			names[nr++] = last_part(img->row->real_path);
+	}
+	return profile_find_binaries(b, names, nr, cred);
+}
+
+static size_t nr_used(const struct profile_build *b, const struct identity *ids)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < b->p->cat->nr_images; i++)
+		nr += ids[i].used;
+	return nr;
 }
 
 int profile_load_images(struct profile_build *b)
 {
 	CLEANUP(free_ptr) struct load_job *jobs = NULL;
+	CLEANUP(free_ptr) struct identity *ids = NULL;
 	struct load_pool pool = { .syms = b->syms };
+	const struct sym_cred *who = NULL;
 	struct sym_cred cred;
-	size_t nr_images = 0;
+	int rc;
 
-	for (size_t i = 0; i < b->nr_picks; i = profile_picks_end(b, i, false))
-		nr_images++;
-	jobs = calloc(nr_images + 1, sizeof(*jobs));
+	ids = calloc(b->p->cat->nr_images + 1, sizeof(*ids));
+	if (!ids)
+		return profile_no_memory(b);
+	ask_headers(b, ids);
+	jobs = calloc(nr_used(b, ids) + 1, sizeof(*jobs));
 	if (!jobs)
 		return profile_no_memory(b);
 	pool.jobs = jobs;
@@ -314,8 +413,13 @@ int profile_load_images(struct profile_build *b)
 		cred = (struct sym_cred){ b->v->uid, b->v->gid, b->v->groups,
 					  b->v->nr_groups };
 		pool.cancel = b->v->cancel;
+		who = &cred;
 	}
-	make_jobs(b, jobs, &pool.nr, b->v ? &cred : NULL);
-	run_jobs(&pool);
-	return take_results(b, &pool);
+	rc = find_binaries(b, ids, who);
+	if (rc)
+		return rc;
+	make_jobs(b, ids, jobs, &pool.nr, who);
+	parallel_each(pool.nr, run_job, &pool);
+	rc = run_elsewhere(b, &pool);
+	return take_results(b, ids, &pool, rc);
 }

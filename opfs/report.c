@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 const struct report *const reports[] = {
@@ -20,6 +21,19 @@ const struct report *report_find(const char *name, size_t len)
 		    !memcmp(reports[i]->name, name, len))
 			return reports[i];
 	return NULL;
+}
+
+unsigned report_needs(const struct report *r, const struct options *o)
+{
+	return r->needs | (r->needs_more ? r->needs_more(o) : 0);
+}
+
+void report_entries_free(struct report_entries *e)
+{
+	for (size_t i = 0; i < e->nr; i++)
+		free(e->names[i]);
+	free(e->names);
+	*e = (struct report_entries){ 0 };
 }
 
 static bool has_samples(const struct profile *p)
@@ -49,12 +63,63 @@ bool report_nothing(const struct profile *p, struct strbuf *out)
 	return true;
 }
 
+static bool sorts_by_debug(const struct view_options *o)
+{
+	for (size_t i = 0; i < o->nr_sort; i++)
+		if (o->sort[i] == VIEW_BY_DEBUG)
+			return true;
+	return false;
+}
+
+int report_view_options(const struct report_job *job, struct view_options *out,
+			struct lines **lines, struct err *err)
+{
+	const struct lines_query q = {
+		.p = job->p, .what = LINES_OF_SYMBOLS, .syms = job->syms, .v = job->v
+	};
+	int rc = 0;
+
+	*out = job->o->view;
+	*lines = NULL;
+	if (job->o->debug_info || sorts_by_debug(out))
+		rc = lines_load(&q, lines, err);
+	out->lines = *lines;
+	out->show_lines = job->o->debug_info;
+	return rc;
+}
+
 void report_event(const struct profile_class *c, struct strbuf *out)
 {
 	view_text(c->event, out);
 	strbuf_printf(out, ":%" PRIu64, c->count);
 	if (c->unit_mask)
 		strbuf_printf(out, ":0x%02" PRIx64, c->unit_mask);
+}
+
+/* Images that can only be compared as a whole, and why. */
+static void add_wholes(const struct profile *p, struct strbuf *out)
+{
+	for (size_t i = 0; i < p->cat->nr_images; i++) {
+		if (!p->images[i].whole)
+			continue;
+		strbuf_puts(out, "As a whole, since its functions are known on one side "
+				 "only (see status of both): ");
+		view_text(p->cat->images[i].shown, out);
+		strbuf_putc(out, '\n');
+	}
+}
+
+void report_sides(const struct report_job *job, struct strbuf *out)
+{
+	if (!job->p->base)
+		return;
+	strbuf_puts(out, "Differences of ");
+	view_text(job->path, out);
+	strbuf_puts(out, " to ");
+	view_text(job->base_path ? job->base_path : job->p->base->session, out);
+	strbuf_printf(out, " (older); sure: by more than %d standard errors\n",
+		      PROFILE_SIGMAS);
+	add_wholes(job->p, out);
 }
 
 int report_done(const struct strbuf *out, struct err *err)

@@ -6,6 +6,17 @@
 
 /* What can be asked in a profile directory, made from the tables of files and tags. */
 
+static void add_file(const struct report *r, struct strbuf *out)
+{
+	const char *where = "";
+
+	if (r->session)
+		where = " (of a whole session)";
+	else if (r->symbol && !r->more)
+		where = " (in directories of symbol:)";
+	strbuf_printf(out, "  %-12s %s%s\n", r->name, r->doc, where);
+}
+
 static void add_intro(const struct profile *p, struct strbuf *out)
 {
 	uint64_t sum = 0;
@@ -18,7 +29,21 @@ static void add_intro(const struct profile *p, struct strbuf *out)
 	view_text(p->session, out);
 	strbuf_puts(out, ".\n\nFiles:\n");
 	for (size_t i = 0; i < nr_reports; i++)
-		strbuf_printf(out, "  %-12s %s\n", reports[i]->name, reports[i]->doc);
+		if (!reports[i]->more)
+			add_file(reports[i], out);
+	strbuf_puts(out, "\nFiles that take longer, listed in more:\n");
+	for (size_t i = 0; i < nr_reports; i++)
+		if (reports[i]->more)
+			add_file(reports[i], out);
+}
+
+/* The words that a tag knows. */
+static void add_words(const struct spec_tag *tag, struct strbuf *out)
+{
+	for (size_t i = 0; i < SPEC_NR_WORDS; i++)
+		if (spec_words[i].tag == tag->id)
+			strbuf_printf(out, "    %-18s %s\n", spec_words[i].name,
+				      spec_words[i].doc);
 }
 
 static void add_tags(struct strbuf *out)
@@ -27,15 +52,23 @@ static void add_tags(struct strbuf *out)
 		out,
 		"\nA component TAG:VALUE refines the selection; any tag may follow any "
 		"other, and\nTAG: alone lists the values that there are.  Tags:\n");
-	for (size_t i = 0; i < SPEC_NR_TAGS; i++)
+	for (size_t i = 0; i < SPEC_NR_TAGS; i++) {
+		if (i == SPEC_MERGE)
+			strbuf_puts(out, "\nTags that say how to show samples, and select "
+					 "none:\n");
 		if (spec_tags[i].name[0])
 			strbuf_printf(out, "  %-18s %s\n", spec_tags[i].name,
 				      spec_tags[i].doc);
+		if (i == SPEC_WITH)
+			add_words(&spec_tags[i], out);
+	}
 	strbuf_puts(
 		out,
 		"\nA value may be a list (a,b), for images also a pattern (*, ?, []).  "
 		"A comma that\nbelongs to a name is \\, and %XX is any byte as it is.  A "
-		"name without a tag means\nthe application or image of that name.\n");
+		"name without a tag means\nthe application or image of that name.  "
+		"A file that cannot do what tags ask of it is\nnot listed; opening it "
+		"fails, and the file status of the root says why.\n");
 }
 
 static const struct profile_pair *largest(const struct profile *p)
@@ -68,13 +101,11 @@ static void add_examples(const struct profile *p, struct strbuf *out)
 			 "  grep -E '^(lost|unresolved|damaged):' status\n");
 }
 
-static int render(const struct profile *p, const struct viewer *v, struct strbuf *out,
-		  struct err *err)
+static int render(const struct report_job *job, struct strbuf *out, struct err *err)
 {
-	(void)v;
-	add_intro(p, out);
+	add_intro(job->p, out);
 	add_tags(out);
-	add_examples(p, out);
+	add_examples(job->p, out);
 	return report_done(out, err);
 }
 
@@ -82,5 +113,7 @@ const struct report report_readme = {
 	.name = "README",
 	.doc = "what can be asked here",
 	.needs = PROFILE_PAIRS,
+	.tags = UINT64_MAX,
+	.words = UINT64_MAX,
 	.render = render,
 };

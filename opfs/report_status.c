@@ -13,7 +13,7 @@
 
 /* "key: value" lines; keys never change, so that scripts can grep for them. */
 
-enum { FEW_SAMPLES = 100, CPU_TIMER = 4 };
+enum { FEW_SAMPLES = 100 };
 
 static uint64_t selected_samples(const struct profile *p)
 {
@@ -57,7 +57,7 @@ static void add_selection(const struct profile *p, struct strbuf *out)
 	}
 	for (size_t c = 0; c < p->nr_classes; c++) {
 		add_event(&p->classes[c], out);
-		timer = timer || p->classes[c].header->cpu_type == CPU_TIMER;
+		timer = timer || p->classes[c].header->cpu_type == HEADER_CPU_TIMER;
 	}
 	strbuf_printf(out, "samples: %" PRIu64 "\nfiles: %zu\n", samples, p->nr_selected);
 	if (timer)
@@ -288,13 +288,13 @@ static int add_images(const struct profile *p, const uint64_t *samples,
 	return 0;
 }
 
-static int render(const struct profile *p, const struct viewer *v, struct strbuf *out,
-		  struct err *err)
+static int render(const struct report_job *job, struct strbuf *out, struct err *err)
 {
 	CLEANUP(free_ptr) uint64_t *samples = NULL;
 	CLEANUP(free_ptr) uint64_t *outside = NULL;
+	const struct profile *p = job->p;
 
-	if (viewer_gone(v))
+	if (viewer_gone(job->v))
 		return report_interrupted(err);
 	samples = calloc(p->cat->nr_images + 1, sizeof(*samples));
 	outside = calloc(p->cat->nr_images + 1, sizeof(*outside));
@@ -315,5 +315,7 @@ const struct report report_status = {
 	.name = "status",
 	.doc = "CPU, events, losses, damaged files, images without symbols and why",
 	.needs = PROFILE_SYMBOLS,
+	.tags = UINT64_MAX,
+	.words = UINT64_MAX,
 	.render = render,
 };

@@ -6,8 +6,14 @@
 #include "opfs/percent.h"
 #include "opfs/report.h"
 
-/* One event's columns: 9 for samples, a blank, 7 for the percentage, a blank. */
-enum { CLASS_WIDTH = 18 };
+/* One event's columns: 9 for samples, a blank, 7 for the percentage, a blank; in a
+ * comparison 9 for the change and a blank, 4 for whether it is sure and a blank. */
+enum { CLASS_WIDTH = 18, DIFF_WIDTH = 15 };
+
+static size_t class_width(const struct profile *p)
+{
+	return p->base ? CLASS_WIDTH + DIFF_WIDTH : CLASS_WIDTH;
+}
 
 static void add_titles(const struct profile *p, const char *indent, struct strbuf *out)
 {
@@ -16,78 +22,111 @@ static void add_titles(const struct profile *p, const char *indent, struct strbu
 	strbuf_puts(out, indent);
 	for (size_t c = 0; c < p->nr_classes; c++) {
 		header_title(p, c, title);
-		strbuf_printf(out, "%*s|", HEADER_TITLE_MAX, title);
+		strbuf_printf(out, "%*s|", (int)class_width(p) - 1, title);
 	}
 	strbuf_printf(out, "\n%s", indent);
 	for (size_t c = 0; c < p->nr_classes; c++)
-		strbuf_puts(out, "  samples|      %|");
+		strbuf_printf(out, "  samples|      %%|%s", p->base ? "   diff %|sure|" : "");
 	strbuf_printf(out, "\n%s", indent);
-	strbuf_fill(out, '-', CLASS_WIDTH * p->nr_classes);
+	strbuf_fill(out, '-', class_width(p) * p->nr_classes);
 	strbuf_putc(out, '\n');
 }
 
-static void add_row(const struct view_apps *v, const char *indent,
-		    const uint64_t *samples, const uint64_t *totals, uint32_t image,
-		    struct strbuf *out)
+/* One line: an application of the whole, or an image of its application. */
+struct line {
+	const uint64_t *samples, *totals; /* one a class */
+	const uint64_t *was, *was_totals; /* in a comparison */
+	bool gone;
+	uint32_t image;
+};
+
+static void add_change(const struct line *l, size_t c, struct strbuf *out)
+{
+	enum profile_change change = profile_changed(l->samples, l->was, l->gone, c);
+	uint64_t was = l->was ? l->was[c] : 0, now = l->gone ? 0 : l->samples[c];
+	uint64_t was_total = l->was_totals ? l->was_totals[c] : 0;
+
+	if (change == PROFILE_BOTH)
+		strbuf_printf(out, "%+9.4f ",
+			      profile_growth(now, l->totals[c], was, was_total));
+	else
+		strbuf_printf(out, "%9s ", change == PROFILE_NEW    ? "+++"
+					   : change == PROFILE_GONE ? "---"
+								    : "0");
+	strbuf_printf(out, "%4s ",
+		      profile_significant(now, l->totals[c], was, was_total) ? "yes" : "no");
+}
+
+static void add_line(const struct view_apps *v, const char *indent, const struct line *l,
+		     struct strbuf *out)
 {
 	char percent[PERCENT_MAX];
 
 	strbuf_puts(out, indent);
 	for (size_t c = 0; c < v->p->nr_classes; c++) {
-		percent_format(percent_of(samples[c], totals[c]), percent);
-		strbuf_printf(out, "%9" PRIu64 " %s ", samples[c], percent);
+		percent_format(percent_of(l->samples[c], l->totals[c]), percent);
+		strbuf_printf(out, "%9" PRIu64 " %7s ", l->samples[c],
+			      l->gone ? "---" : percent);
+		if (v->p->base)
+			add_change(l, c, out);
 	}
-	view_text(view_image_name(v->p, &v->options, image), out);
+	view_text(view_image_name(v->p, &v->options, l->image), out);
 	strbuf_putc(out, '\n');
 }
 
 static void add_app(const struct view_apps *v, const struct view_app *app,
 		    struct strbuf *out)
 {
-	const uint64_t *totals = v->options.global_percent ? v->totals : app->samples;
+	bool global = v->options.global_percent;
 
-	add_row(v, "", app->samples, v->totals, app->app, out);
+	add_line(v, "",
+		 &(struct line){ app->samples, v->totals, app->was, v->was_totals, app->gone,
+				 app->app },
+		 out);
 	if (app->alone)
 		return;
 	if (!v->options.no_header)
 		add_titles(v->p, "\t", out);
 	for (size_t i = 0; i < app->nr_images; i++)
-		add_row(v, "\t", app->images[i]->samples, totals, app->images[i]->image,
-			out);
+		add_line(v, "\t",
+			 &(struct line){ app->images[i]->samples,
+					 global ? v->totals : app->samples,
+					 app->images[i]->was,
+					 global ? v->was_totals : app->was,
+					 app->images[i]->gone, app->images[i]->image },
+			 out);
 }
 
-int report_by_app(const struct profile *p, const struct view_options *o,
-		  const struct viewer *v, struct strbuf *out, struct err *err)
+static int render(const struct report_job *job, struct strbuf *out, struct err *err)
 {
 	CLEANUP(view_apps_fini) struct view_apps view = { 0 };
+	const struct profile *p = job->p;
 
 	if (report_nothing(p, out))
 		return report_done(out, err);
-	if (view_apps_init(&view, p, o))
+	if (view_apps_init(&view, p, &job->o->view))
 		return report_no_memory(err);
-	if (!o->no_header) {
+	if (!job->o->view.no_header) {
 		header_lines(p, out);
+		report_sides(job, out);
 		add_titles(p, "", out);
 	}
 	for (size_t i = 0; i < view.nr_apps; i++) {
-		if (viewer_gone(v))
+		if (viewer_gone(job->v))
 			return report_interrupted(err);
 		add_app(&view, &view.apps[i], out);
 	}
 	return report_done(out, err);
 }
 
-static int render(const struct profile *p, const struct viewer *v, struct strbuf *out,
-		  struct err *err)
-{
-	const struct view_options defaults = { 0 };
-
-	return report_by_app(p, &defaults, v, out, err);
-}
-
 const struct report report_summary = {
 	.name = "summary",
 	.doc = "samples by application and the images in it, as opreport",
 	.needs = PROFILE_PAIRS,
+	.tags = OPTION_TAG(MERGE) | OPTION_TAG(SPLIT) | OPTION_TAG(SORT) |
+		OPTION_TAG(THRESHOLD) | OPTION_TAG(WITH) | OPTION_TAG(DIFF),
+	.words = OPTION_WITH(REVERSE_SORT) | OPTION_WITH(LONG_FILENAMES) |
+		 OPTION_WITH(NO_HEADER) | OPTION_WITH(GLOBAL_PERCENT) |
+		 OPTION_WITH(EXCLUDE_DEPENDENT),
 	.render = render,
 };

@@ -10,7 +10,7 @@
 
 /* ---- the tree */
 
-static char *copy_or_null(const char *s, bool *failed)
+char *tree_copy(const char *s, bool *failed)
 {
 	char *copy = s ? strdup(s) : NULL;
 
@@ -27,9 +27,10 @@ int tree_new(const struct tree_options *o, struct tree **out, struct err *err)
 	if (!t)
 		return err_set(err, -ENOMEM, "out of memory");
 	t->o = *o;
-	t->o.session_dir = copy_or_null(o->session_dir, &failed);
-	t->o.mountpoint = copy_or_null(o->mountpoint, &failed);
-	t->o.about = copy_or_null(o->about, &failed);
+	t->o.session_dir = tree_copy(o->session_dir, &failed);
+	t->o.mountpoint = tree_copy(o->mountpoint, &failed);
+	t->o.about = tree_copy(o->about, &failed);
+	tree_others_init(&t->others);
 	t->server = sym_server_new(NULL);
 	t->syms = t->server ? sym_cache_new(t->server, o->cache_bytes / 2) : NULL;
 	t->cache = cache_new(o->cache_bytes / 2);
@@ -55,6 +56,7 @@ void tree_free(struct tree *t)
 		sym_cache_free(t->syms);
 	sym_server_free(t->server);
 	catalog_store_free(t->store);
+	tree_others_fini(&t->others);
 	reasons_free(t->reasons);
 	resolver_free(t->resolver);
 	free((char *)t->o.session_dir);
@@ -63,73 +65,24 @@ void tree_free(struct tree *t)
 	free(t);
 }
 
-/* ---- places */
-
-int tree_root(struct tree *t, struct place *out)
-{
-	(void)t;
-	*out = (struct place){ .kind = PLACE_ROOT, .listed = true };
-	return 0;
-}
-
-void place_fini(struct place *p)
-{
-	catalog_put(p->cat);
-	spec_put(p->spec);
-	selection_put(p->sel);
-	free(p->value);
-	free(p->target);
-	*p = (struct place){ 0 };
-}
-
-int place_copy(const struct place *from, struct place *to)
-{
-	struct place p = *from;
-	bool failed = false;
-
-	p.value = copy_or_null(from->value, &failed);
-	p.target = copy_or_null(from->target, &failed);
-	if (failed) {
-		free(p.value);
-		free(p.target);
-		return -ENOMEM;
-	}
-	catalog_get(p.cat);
-	spec_get(p.spec);
-	selection_get(p.sel);
-	*to = p;
-	return 0;
-}
-
-int tree_place_init(struct place *to, enum place_kind kind, struct catalog *cat,
-		    struct spec *spec, struct selection *sel, const struct spec_tag *tag,
-		    const char *value, struct err *err)
-{
-	*to = (struct place){ .kind = kind,
-			      .cat = catalog_get(cat),
-			      .spec = spec_get(spec),
-			      .sel = selection_get(sel),
-			      .tag = tag };
-	if (value) {
-		to->value = strdup(value);
-		if (!to->value) {
-			place_fini(to);
-			return err_set(err, -ENOMEM, "out of memory");
-		}
-	}
-	return 0;
-}
-
 /* ---- steps */
 
 static int step(const struct ask *a, const struct place *from, const char *name,
 		struct place *to)
 {
+	int rc;
+
 	if (from->kind == PLACE_FILE || from->kind == PLACE_LINK)
 		return err_set(a->err, -ENOTDIR, "not a directory");
 	if (from->kind == PLACE_ROOT)
 		return tree_step_root(a, name, to);
-	return tree_step_below(a, from, name, to);
+	if (from->kind == PLACE_ENTRIES)
+		return tree_step_entries(a, from, name, to);
+	rc = tree_step_below(a, from, name, to);
+	/* who made the place did not ask whether there is an older side */
+	if (!rc && from->base && !to->base)
+		to->base = tree_base_get(from->base);
+	return rc;
 }
 
 /* The component as text; NULL if it cannot be one. */
@@ -141,14 +94,13 @@ static char *component(const char *name, size_t len)
 	return strndup(name, len);
 }
 
-/* "current/event:X/NAME: why", as far as the place can be told. */
-static void remember(struct tree *t, const struct place *from, const char *name,
-		     const struct viewer *v, const struct err *err)
+void tree_remember(struct tree *t, const struct place *from, const char *name,
+		   const struct viewer *v, const struct err *err)
 {
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
 
 	if (from->spec) {
-		spec_format(from->spec, &text);
+		tree_format(from, &text);
 		strbuf_putc(&text, '/');
 	}
 	if (from->kind == PLACE_VALUES || from->kind == PLACE_PREFIX) {
@@ -157,6 +109,8 @@ static void remember(struct tree *t, const struct place *from, const char *name,
 			      from->value ? from->value : "");
 		strbuf_putc(&text, '/');
 	}
+	if (!name)
+		name = from->report->name;
 	strbuf_printf(&text, "%s: %s", name, err->msg);
 	reasons_add(t->reasons, v ? v->uid : 0, strbuf_str(&text));
 }
@@ -176,7 +130,7 @@ int tree_step(struct tree *t, const struct place *from, const char *name, size_t
 	else
 		rc = err_set(&why, -ENOENT, "not a name");
 	if (rc && rc != -EINTR && word && !a.probe)
-		remember(t, from, word, v, &why);
+		tree_remember(t, from, word, v, &why);
 	if (rc && err)
 		*err = why;
 	return rc;
@@ -257,15 +211,17 @@ int tree_walk(struct tree *t, const char *path, const struct viewer *v, struct p
 
 /* ---- freshness */
 
-static int refreshed(const struct ask *a, const struct place *p, struct place *to)
+/* @p at its newest generation, but for its base. */
+static int refreshed_side(const struct ask *a, const struct place *p, const char *dir,
+			  struct place *to)
 {
 	struct place base;
-	int rc;
+	int rc = tree_enter_in(a, dir, p->spec, &base);
 
-	rc = tree_enter_spec(a, p->spec, &base);
 	if (rc)
 		return rc;
-	if (p->kind == PLACE_PREFIX || (p->kind == PLACE_PROFILE && p->tag)) {
+	if (!p->of_base &&
+	    (p->kind == PLACE_PREFIX || (p->kind == PLACE_PROFILE && p->tag))) {
 		rc = tree_value(a, &base, p->tag, p->value, to);
 		place_fini(&base);
 		return rc;
@@ -277,24 +233,70 @@ static int refreshed(const struct ask *a, const struct place *p, struct place *t
 	return 0;
 }
 
+static int refreshed(const struct ask *a, const struct place *p, struct place *to)
+{
+	struct place_base *base = NULL;
+	struct place side;
+	bool failed = false;
+	int rc = refreshed_side(a, p, NULL, to);
+
+	if (rc)
+		return rc;
+	if (p->base) {
+		rc = refreshed_side(a, &p->base->p, p->base->dir, &side);
+		rc = rc ? rc
+			: tree_base_new(p->base, &side, p->base->given, &base, a->err);
+	}
+	to->base = base;
+	to->of_base = p->of_base;
+	to->entry = tree_copy(p->entry, &failed);
+	if (p->of_base && p->value)
+		to->value = tree_copy(p->value, &failed);
+	if (failed)
+		rc = err_set(a->err, -ENOMEM, "out of memory");
+	if (!rc && p->kind == PLACE_ENTRIES)
+		rc = tree_has_entry(a, to);
+	if (rc)
+		place_fini(to);
+	return rc;
+}
+
+/* Is @p, but for its base, of the newest generation?  -EAGAIN if a->quick and it would
+ * take time to tell. */
+static int is_newest(const struct ask *a, const struct place *p, const char *dir,
+		     bool *is)
+{
+	struct catalog *now;
+	int rc = tree_catalog(a, dir, p->spec, &now);
+
+	if (rc)
+		return rc;
+	*is = now == p->cat;
+	catalog_put(now);
+	return 0;
+}
+
+static int both_newest(const struct ask *a, const struct place *p, bool *are)
+{
+	int rc = is_newest(a, p, NULL, are);
+
+	if (!rc && *are && p->base)
+		rc = is_newest(a, &p->base->p, p->base->dir, are);
+	return rc;
+}
+
 int tree_refresh(struct tree *t, struct place *p, const struct viewer *v, struct err *err)
 {
 	struct ask a = { .t = t, .v = v, .err = err };
-	struct catalog *now;
 	struct place fresh;
+	bool newest;
 	int rc;
 
 	if (!p->cat || p->kind == PLACE_LINK)
 		return 0;
-	rc = catalog_store_get(t->store, p->spec->sessions, p->spec->nr_sessions, v, &now,
-			       err);
-	if (rc)
+	rc = both_newest(&a, p, &newest);
+	if (rc || newest)
 		return rc;
-	if (now == p->cat) {
-		catalog_put(now);
-		return 0;
-	}
-	catalog_put(now);
 	rc = refreshed(&a, p, &fresh);
 	if (rc)
 		return rc;
@@ -304,21 +306,23 @@ int tree_refresh(struct tree *t, struct place *p, const struct viewer *v, struct
 	return 0;
 }
 
+static bool needs_symbols(const struct place *p)
+{
+	return p->spec->values[SPEC_SYMBOL] ||
+	       (p->tag && p->tag->kind == SPEC_TAG_SYMBOL) ||
+	       (p->base && needs_symbols(&p->base->p));
+}
+
 static bool list_is_quick(struct tree *t, const struct place *p)
 {
-	struct catalog *now;
-	bool same;
+	struct err ignored;
+	struct ask a = { .t = t, .quick = true, .err = &ignored };
+	bool newest;
 
 	if (!p->cat || p->kind == PLACE_LINK || p->kind == PLACE_FILE)
 		return true;
-	if (p->spec->values[SPEC_SYMBOL] || (p->tag && p->tag->kind == SPEC_TAG_SYMBOL) ||
-	    !catalog_store_ready(t->store, p->spec->sessions, p->spec->nr_sessions) ||
-	    catalog_store_get(t->store, p->spec->sessions, p->spec->nr_sessions, NULL,
-			      &now, NULL))
-		return false;
-	same = now == p->cat;
-	catalog_put(now);
-	return same;
+	return !needs_symbols(p) && tree_lists_quickly(&a, p) &&
+	       !both_newest(&a, p, &newest) && newest;
 }
 
 bool tree_quick(struct tree *t, const struct place *p, const char *name, size_t len)
@@ -358,15 +362,41 @@ uint64_t tree_mtime_ns(const struct place *p)
 	return p->cat ? p->cat->drained_ns : 0;
 }
 
+void tree_format(const struct place *p, struct strbuf *out)
+{
+	spec_format(p->spec, out);
+	for (size_t i = 0; p->base && i < SPEC_NR_TAGS; i++) {
+		const struct spec_value *here = p->spec->values[i];
+		const struct spec_value *there = p->base->p.spec->values[i];
+
+		/* what is the same on both sides was said before diff: */
+		if (!(p->base->given & 1ull << i) || (!here && !there) ||
+		    (here && there && !strcmp(here->raw, there->raw)))
+			continue;
+		if (there)
+			spec_format_value(&spec_tags[i], there, out);
+		else
+			strbuf_printf(out, "/%s:all", spec_tags[i].name);
+	}
+}
+
 void tree_key(const struct place *p, struct strbuf *out)
 {
 	if (p->spec)
-		spec_format(p->spec, out);
+		tree_format(p, out);
 	if (p->tag)
 		strbuf_printf(out, "/%s:%s", p->tag->name, p->value ? p->value : "");
+	if (p->of_base)
+		strbuf_puts(out, "/diff");
 	if (p->kind == PLACE_FILE)
 		strbuf_printf(out, "/%s@%llu", p->report ? p->report->name : p->root_name,
-			      p->cat ? (unsigned long long)p->cat->generation : 0ull);
+			      (unsigned long long)place_generation(p));
+	if (p->kind == PLACE_MORE)
+		strbuf_puts(out, "/more:");
+	if (p->kind == PLACE_ENTRIES)
+		strbuf_printf(out, "/%s", p->report->name);
+	if (p->entry)
+		strbuf_printf(out, "/%s", p->entry);
 	if (p->kind == PLACE_LINK)
 		strbuf_printf(out, "->%s", p->target);
 	if (p->listed)

@@ -11,6 +11,7 @@
 #include "libspec/spec.h"
 #include "opfs/catalog.h"
 #include "opfs/report.h"
+#include "opfs/text.h"
 #include "opfs/viewer.h"
 
 /*
@@ -24,7 +25,11 @@ enum place_kind {
 	PLACE_PREFIX,  /* the beginning of an image's path, itself no image */
 	PLACE_FILE,    /* a report, or README and status of the root */
 	PLACE_LINK,    /* a listed short cut to another path */
+	PLACE_MORE,    /* "more:": the dear files of a profile */
+	PLACE_ENTRIES, /* a report that is a directory, or a directory in it */
 };
+
+struct place_base;
 
 struct place {
 	enum place_kind kind;
@@ -38,7 +43,33 @@ struct place {
 	const struct report *report; /* FILE below a session */
 	const char *root_name;       /* FILE at the root: "README" or "status" */
 	char *target;                /* LINK */
+	char *entry; /* in a report that is a directory: FILE which, ENTRIES below what,
+			as report_entries has it; "" is the report itself */
+	struct place_base *base; /* reference: the older side of diff:, or NULL */
+	bool of_base;            /* @tag and @value are open in @base */
 };
+
+/* What diff: compares with.  Immutable. */
+struct place_base {
+	int refs; /* atomic */
+	struct place p; /* PROFILE, or PREFIX while a value of it is open; has no base */
+	uint64_t given; /* bits of the selecting tags that came behind diff: */
+	char *dir;      /* its session directory; NULL: that of the tree */
+};
+
+/* Will nothing that a place shows change any more?  Not at the root. */
+static inline bool place_saved(const struct place *p)
+{
+	return p->cat && p->cat->saved && (!p->base || p->base->p.cat->saved);
+}
+
+/* A number that is another one when what the place shows may be. */
+static inline uint64_t place_generation(const struct place *p)
+{
+	uint64_t base = p->base ? p->base->p.cat->generation : 0;
+
+	return (p->cat ? p->cat->generation : 0) ^ base << 32;
+}
 
 struct tree; /* session directory, catalogs, symbols, caches, reasons: one a program */
 
@@ -91,16 +122,6 @@ int tree_list(struct tree *t, const struct place *p, const struct viewer *v,
 	      int (*emit)(void *ctx, const struct tree_entry *e), void *ctx,
 	      struct err *err);
 
-/* A text by reference count: what one open sees. */
-struct text {
-	int refs; /* atomic */
-	char *data;
-	size_t len;
-	int fd; /* >= 0: the text is in this unlinked file instead of @data */
-};
-struct text *text_get(struct text *x);
-void text_put(struct text *x);
-
 /* A name that shells and file managers try everywhere (".hidden", "autorun.inf"). */
 bool tree_is_probe(const char *name, size_t len);
 
@@ -113,6 +134,25 @@ int tree_text(struct tree *t, const struct place *p, const struct viewer *v,
 /* The same if it is cached already, else NULL: never blocks. */
 struct text *tree_text_cached(struct tree *t, const struct place *p,
 			      const struct viewer *v);
+/* The profile that a PLACE_FILE shows, with diff: a comparison.  Errors of tree_text(). */
+int tree_shown(struct tree *t, const struct place *p, const struct viewer *v,
+	       struct profile **out, struct err *err);
+
+/**
+ * tree_check - can a PLACE_FILE or PLACE_ENTRIES be, as far as its path tells?
+ * What tree_text() asks first.  0, -EINVAL for tags that contradict the file or each
+ * other, -EACCES, -EINTR, -ENOMEM.
+ */
+int tree_check(struct tree *t, const struct place *p, const struct viewer *v,
+	       struct err *err);
+
+/* Appends the path that means the same: spec_format() of both sides. */
+void tree_format(const struct place *p, struct strbuf *out);
+
+/* The profile that a PLACE_FILE below a session shows: a reference.  Errors as
+ * tree_text(). */
+int tree_shown(struct tree *t, const struct place *p, const struct viewer *v,
+	       struct profile **out, struct err *err);
 
 /* Samples below a directory (its st_size), of the whole session (for percent), and the
  * time of the last drain in CLOCK_REALTIME ns (mtime). */

@@ -2,6 +2,8 @@
 #ifndef OPFS_TREE_IMPL_H
 #define OPFS_TREE_IMPL_H
 
+#include <pthread.h>
+
 #include "libsym/cache.h"
 #include "libsym/server.h"
 #include "opfs/cache.h"
@@ -12,18 +14,41 @@
 
 /*
  * What the files tree_*.c share.
- *	tree.c         places, walking, what front ends ask about a place
+ *	tree.c         walking, freshness, what front ends ask about a place
+ *	tree_place.c   places
  *	tree_root.c    components at the root: sessions
  *	tree_step.c    components below: files, links, tags
  *	tree_value.c   values of tags, which may span components
+ *	tree_present.c values of tags that select nothing, and which files take them
+ *	tree_diff.c    diff: and what selects behind it
+ *	tree_other.c   other session directories, for diff:
  *	tree_reason.c  what to tell when something selects nothing
  *	tree_select.c  from a specification to sample files
- *	tree_symbol.c  profiles, and the symbols in them
+ *	tree_symbol.c  profiles
+ *	tree_filter.c  the symbols in them
  *	tree_names.c   how values are listed
  *	tree_list.c    directories
+ *	tree_prefix.c  the beginning of a path
  *	tree_text.c    files
+ *	tree_entries.c reports that are directories
  *	tree_status.c  README and status of the root
  */
+/* Session directories besides the tree's own. */
+enum { TREE_MAX_OTHERS = 16 };
+struct other {
+	char *path;
+	struct catalog_store *store;
+	dev_t dev; /* of @path when it was opened */
+	ino_t ino;
+	unsigned refs; /* who asks it just now */
+	uint64_t used; /* when it last was */
+};
+struct others {
+	pthread_mutex_t lock; /* held while one is opened */
+	uint64_t clock;
+	struct other all[TREE_MAX_OTHERS];
+};
+
 struct tree {
 	struct tree_options o; /* its strings are the tree's own */
 	struct catalog_store *store;
@@ -32,6 +57,7 @@ struct tree {
 	struct cache *cache;
 	struct reasons *reasons;
 	struct resolver *resolver;
+	struct others others;
 };
 
 /* Somebody asks something of the tree. */
@@ -42,6 +68,74 @@ struct ask {
 	bool probe; /* a name tried everywhere: its symbolic links are not looked at */
 	struct err *err;
 };
+
+/* ---- tree.c */
+
+/* A copy; NULL of NULL, and out of memory, which *failed tells. */
+char *tree_copy(const char *s, bool *failed);
+/* Keeps for /status why @name (NULL: the file @from itself) cannot be had. */
+void tree_remember(struct tree *t, const struct place *from, const char *name,
+		   const struct viewer *v, const struct err *err);
+
+/* ---- tree_place.c */
+
+/* A place of a specification; takes references. */
+int tree_place_init(struct place *to, enum place_kind kind, struct catalog *cat,
+		    struct spec *spec, struct selection *sel, const struct spec_tag *tag,
+		    const char *value, struct err *err);
+struct place_base *tree_base_get(struct place_base *b); /* NULL is fine */
+void tree_base_put(struct place_base *b);
+/* Takes over @side, in any case; its directory is that of @like. */
+int tree_base_new(const struct place_base *like, struct place *side, uint64_t given,
+		  struct place_base **out, struct err *err);
+
+/* ---- tree_other.c */
+
+void tree_others_init(struct others *o);
+void tree_others_fini(struct others *o);
+/* The newest catalog of sessions of @dir; NULL: of the tree's session directory.
+ * -EAGAIN if a->quick and it would have to be read. */
+int tree_catalog(const struct ask *a, const char *dir, const struct spec *spec,
+		 struct catalog **out);
+/* The session directory and the session that an absolute path means: "current" of it or
+ * its only one, or the one whose directory it is. */
+struct names;
+int tree_find_session(const struct ask *a, const char *path, char **dir,
+		      struct names *out);
+
+/* ---- tree_diff.c */
+
+/* Does a tag choose sessions' samples?  Not those that choose sessions. */
+bool tree_selects(const struct spec_tag *tag);
+int tree_diff(const struct ask *a, const struct place *from, const char *raw,
+	      struct place *to);
+/* Is a value of the tag one of the older side? */
+bool tree_is_base_tag(const struct place *from, const struct spec_tag *tag);
+/* Was it not given yet where it would count? */
+bool tree_may_give(const struct place *from, const struct spec_tag *tag);
+/* As tree_value() and tree_value_join(), behind diff:. */
+int tree_base_value(const struct ask *a, const struct place *from,
+		    const struct spec_tag *tag, const char *raw, struct place *to);
+int tree_base_join(const struct ask *a, const struct place *from, const char *name,
+		   struct place *to);
+/* The older side as the place where a value of @tag is open. */
+int tree_base_side(const struct ask *a, const struct place *p, const struct spec_tag *tag,
+		   struct place *out);
+
+/* ---- tree_present.c */
+
+/* -EACCES to all but who mounted; @what: the tag that names host paths. */
+int tree_only_owner(const struct ask *a, const char *what);
+int tree_present(const struct ask *a, const struct place *from, const struct spec_tag *tag,
+		 const char *raw, struct place *to);
+/* The words that a tag takes; -ENOENT with an example if it takes anything. */
+int tree_words(const struct ask *a, const struct spec_tag *tag, struct names *out);
+/* 0, or -ENOENT with where the file is: some are of sessions, some of symbols only. */
+int tree_is_here(const struct ask *a, const struct place *p, const struct report *r);
+/* Is it listed in more: instead of the directory itself? */
+bool tree_in_more(const struct place *p, const struct report *r);
+/* tree_check() of a file that @p has, or is. */
+int tree_takes(const struct ask *a, const struct place *p, const struct report *r);
 
 /* ---- tree_select.c */
 
@@ -66,6 +160,9 @@ static inline void selection_putp(struct selection **s)
  */
 int tree_select(const struct ask *a, struct catalog *cat, const struct spec *spec,
 		const struct spec_tag *prefix, struct selection **out);
+/* @flat and the files of arcs that @spec selects, by application and caller. */
+int tree_select_arcs(const struct ask *a, struct catalog *cat, const struct spec *spec,
+		     const struct selection *flat, struct selection **out);
 /* What values are matched with in a catalog.  @ctx must live as long as @out. */
 struct select_ctx {
 	const struct ask *a;
@@ -77,6 +174,8 @@ void tree_match_init(struct spec_match *out, struct select_ctx *ctx);
 
 extern const struct cache_kind tree_profile_kind;
 
+/* Which files of arcs a specification selects: appended to keys. */
+void tree_arcs_key(const struct spec *spec, struct strbuf *key);
 /* Who may be shown what is cached: appended to keys. */
 void tree_viewer_key(const struct viewer *v, struct strbuf *key);
 /**
@@ -91,6 +190,28 @@ int tree_select_symbols(const struct ask *a, struct catalog *cat, const struct s
 /* Is a symbol called so, as it is or demangled? */
 int tree_has_symbol(const struct ask *a, const struct place *p, const char *name,
 		    bool *found);
+/* What the catalog knows of a place's files, whatever symbols are asked for. */
+int tree_pairs(const struct ask *a, const struct place *p, struct profile **out);
+
+/* ---- tree_filter.c */
+
+/* Rows that symbol:, include-symbols: and exclude-symbols: leave. */
+struct tree_filter {
+	const struct spec_value *symbol, *include, *exclude; /* NULL: not given */
+	const struct profile *p; /* whose rows are asked about */
+	const struct profile *names; /* the same with names as sources have them */
+	struct map_u64 by_sym; /* rows of @names, if that is another */
+	bool *include_raw, *exclude_raw; /* of each item: it is meant verbatim */
+};
+/* The values are set already. */
+int tree_filter_init(struct tree_filter *f, const struct profile *p,
+		     const struct profile *names, struct err *err);
+void tree_filter_fini(struct tree_filter *f);
+bool tree_filter_keeps(void *ctx, const struct profile_row *row);
+/* Is that its name, as it is or as it is shown? */
+bool tree_is_named(const struct profile_row *row, const char *name);
+/* How the symbols of a place are listed. */
+int tree_symbol_names(const struct ask *a, const struct place *p, struct names *out);
 
 /* ---- tree_value.c */
 
@@ -101,23 +222,23 @@ int tree_has_symbol(const struct ask *a, const struct place *p, const char *name
  */
 int tree_value(const struct ask *a, const struct place *from, const struct spec_tag *tag,
 	       const char *raw, struct place *to);
+/* Does the tag leave images out? */
+bool tree_is_exclusion(const struct spec_tag *tag);
 /* One component more of the value that is open in @from. */
 int tree_value_join(const struct ask *a, const struct place *from, const char *name,
 		    struct place *to);
-/* A place of a specification; takes references.  Refuses an empty selection only where
- * sessions are not all that was asked for. */
-int tree_place_init(struct place *to, enum place_kind kind, struct catalog *cat,
-		    struct spec *spec, struct selection *sel, const struct spec_tag *tag,
-		    const char *value, struct err *err);
-
 /* ---- tree_root.c */
 
 int tree_step_root(const struct ask *a, const char *name, struct place *to);
 /* The place of a sum of sessions.  @listed: by its exact name at the root. */
 int tree_enter_sessions(const struct ask *a, char *const *names, size_t nr, bool listed,
 			struct place *to);
-/* As tree_enter_sessions(), with the other tags of @spec. */
-int tree_enter_spec(const struct ask *a, const struct spec *spec, struct place *to);
+/* As tree_enter_sessions(), with the other tags of @spec.  @dir: NULL, or another session
+ * directory.  Refuses an empty selection only where sessions are not all that was asked. */
+int tree_enter_in(const struct ask *a, const char *dir, const struct spec *spec,
+		  struct place *to);
+/* The sessions that session:RAW, session-exclude:RAW or diff:RAW means. */
+int tree_session_list(const struct ask *a, const char *raw, struct names *out);
 /* session:VALUE and session-exclude:VALUE. */
 int tree_session_value(const struct ask *a, const char *raw, struct place *to);
 int tree_session_exclude(const struct ask *a, const struct place *from, const char *raw,
@@ -149,9 +270,6 @@ int tree_value_names(const struct ask *a, const struct place *p,
 		     const struct spec_tag *tag, struct names *out);
 /* The image that spec_listed() cut to @raw, or CATALOG_NO_IMAGE; *name is what of it. */
 uint32_t tree_cut_image(const struct catalog *cat, const char *raw, const char **name);
-/* How a symbol is listed: @ambiguous if another one reads the same. */
-void tree_listed_symbol(const struct profile_row *row, bool ambiguous,
-			struct strbuf *out);
 
 /* ---- tree_list.c */
 
@@ -160,10 +278,16 @@ struct axes {
 	bool many[SPEC_NR_TAGS];
 };
 void tree_axes(const struct place *p, struct axes *out);
+/* Can tree_list() of a place answer without loading anything, if it is of the newest
+ * generation and has nothing to do with symbols? */
+bool tree_lists_quickly(const struct ask *a, const struct place *p);
 /* In a listed place: the tag that has a real directory there, NULL: none. */
 const struct spec_tag *tree_nest(const struct place *p, const struct axes *axes);
 /* Where a listed place has a link of that name, its target (heap), else NULL. */
 char *tree_link(const struct place *p, const char *name);
+
+/* ---- tree_prefix.c */
+
 /* The next components of an open value. */
 int tree_prefix_names(const struct ask *a, const struct place *p, struct names *out);
 
@@ -177,6 +301,36 @@ int tree_no_value(const struct ask *a, const struct place *from,
 int tree_no_file(const struct ask *a, const struct place *from, const char *name);
 /* "NAME, NAME ... (12 more)", the nearest to @typed first. */
 void tree_suggest(const struct names *n, const char *typed, struct strbuf *out);
+
+/* ---- tree_text.c */
+
+/* What a report is made of. */
+struct tree_job {
+	struct report_job job;
+	struct options o;
+	struct spec *spec;
+	struct profile *profile;
+	struct strbuf path, base_path;
+};
+int tree_job_init(struct tree_job *j, const struct ask *a, const struct place *p);
+void tree_job_fini(struct tree_job *j);
+/* What is made for the cache, by cache_get(). */
+struct tree_making {
+	struct tree *t;
+	const struct place *p;
+};
+/* Names what a place of a report shows: equal selections give equal texts. */
+void tree_text_key(const struct place *p, const struct viewer *v, struct strbuf *key);
+
+/* ---- tree_entries.c */
+
+int tree_step_entries(const struct ask *a, const struct place *from, const char *name,
+		      struct place *to);
+/* -ENOENT if a directory in a report is not there (any more). */
+int tree_has_entry(const struct ask *a, const struct place *p);
+bool tree_entries_known(const struct ask *a, const struct place *p);
+int tree_list_entries(const struct ask *a, const struct place *p,
+		      int (*emit)(void *ctx, const struct tree_entry *e), void *ctx);
 
 /* ---- tree_status.c */
 

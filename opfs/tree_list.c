@@ -93,6 +93,32 @@ static bool is_linked(const struct place *p, const struct axes *axes,
 	return axes->many[id] && !p->spec->values[id] && (!nest || nest->id != id);
 }
 
+/* What the tags leave of the files; -EINVAL: this one is not there. */
+static int emit_report(struct listing *l, const struct place *p, const struct report *r)
+{
+	struct err ignored;
+	struct ask quietly = *l->a;
+	int rc;
+
+	quietly.err = &ignored;
+	rc = tree_takes(&quietly, p, r);
+	if (rc == -ENOMEM || rc == -EINTR)
+		return err_set(l->a->err, rc, "%s", ignored.msg);
+	if (rc)
+		return 0;
+	return emit(l, r->name, r->entries ? PLACE_ENTRIES : PLACE_FILE);
+}
+
+static int emit_reports(struct listing *l, const struct place *p, bool more)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < nr_reports && !rc; i++)
+		if (tree_in_more(p, reports[i]) == more)
+			rc = emit_report(l, p, reports[i]);
+	return rc;
+}
+
 static int emit_event_links(struct listing *l, const struct place *p)
 {
 	CLEANUP(names_fini) struct names events = { 0 };
@@ -113,10 +139,10 @@ static int list_profile(struct listing *l, const struct place *p)
 {
 	const struct spec_tag *nest;
 	struct axes axes;
-	int rc = 0;
+	int rc = emit_reports(l, p, false);
 
-	for (size_t i = 0; i < nr_reports && !rc; i++)
-		rc = emit(l, reports[i]->name, PLACE_FILE);
+	if (!rc)
+		rc = emit(l, "more", PLACE_LINK);
 	if (rc || !p->listed)
 		return rc;
 	tree_axes(p, &axes);
@@ -124,7 +150,7 @@ static int list_profile(struct listing *l, const struct place *p)
 	if (nest)
 		rc = emit(l, nest->name, PLACE_VALUES);
 	for (size_t i = 0; i < sizeof(link_tags) / sizeof(link_tags[0]) && !rc; i++)
-		if (is_linked(p, &axes, nest, link_tags[i]))
+		if (is_linked(p, &axes, nest, link_tags[i]) && l->nr < MAX_ENTRIES)
 			rc = emit(l, spec_tags[link_tags[i]].name, PLACE_LINK);
 	if (!rc && nest && nest->id == SPEC_EVENT)
 		rc = emit_event_links(l, p);
@@ -144,6 +170,26 @@ static bool is_event_link(const struct place *p, const char *listed)
 		if (!strcmp(events.data[i], listed))
 			return true;
 	return false;
+}
+
+bool tree_lists_quickly(const struct ask *a, const struct place *p)
+{
+	switch (p->kind) {
+	case PLACE_PROFILE:
+		for (size_t i = 0; i < nr_reports; i++)
+			if (reports[i]->check && !tree_in_more(p, reports[i]))
+				return false;
+		/* which columns there are */
+		return !p->spec->values[SPEC_SPLIT] && !p->base;
+	case PLACE_MORE:
+		return false;
+	case PLACE_ENTRIES:
+		return tree_entries_known(a, p);
+	case PLACE_VALUES: /* which sessions can be the older side */
+		return p->tag->id != SPEC_DIFF;
+	default:
+		return true;
+	}
 }
 
 char *tree_link(const struct place *p, const char *name)
@@ -168,97 +214,24 @@ char *tree_link(const struct place *p, const char *name)
 	return target.len ? strbuf_take(&target) : NULL;
 }
 
-/* ---- the beginning of a path */
+/* ---- directories */
 
-/* The components that follow, for every way in which the pattern leads to the image. */
-static int add_next(const char *pattern, const char *shown, struct names *out)
+static int list_values(const struct ask *a, const struct place *p, struct names *out)
 {
-	int rc = 0;
+	struct place side;
+	int rc;
 
-	for (const char *s = strchr(shown + (*shown != 0), '/'); s && !rc;
-	     s = strchr(s + 1, '/')) {
-		CLEANUP(strbuf_fini) struct strbuf listed = { 0 };
-		CLEANUP(free_ptr) char *next = NULL;
-
-		if (!spec_glob_n(pattern, shown, (size_t)(s - shown)))
-			continue;
-		next = strndup(s + 1, strcspn(s + 1, "/"));
-		if (!next)
-			return -ENOMEM;
-		spec_listed(next, false, next, &listed);
-		/* what is cut short means nothing inside a path */
-		if (strlen(next) && !spec_listed_cut(strbuf_str(&listed)))
-			rc = names_add(out, strbuf_str(&listed));
-	}
-	return rc;
-}
-
-static int add_all_next(const struct place *p, const char *pattern, struct names *out)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < p->sel->nr && !rc; i++) {
-		const struct catalog_file *f = &p->cat->files[p->sel->files[i]];
-		const struct spec_match_image *names = p->cat->names;
-
-		if (p->tag->id != SPEC_LIB_IMAGE && p->tag->id != SPEC_LIB_IMAGE_EXCLUDE)
-			rc = add_next(pattern, names[f->app].shown, out);
-		if (!rc && p->tag->id != SPEC_IMAGE && !names[f->image].label)
-			rc = add_next(pattern, names[f->image].shown, out);
-	}
-	return rc;
-}
-
-static void add_pattern(const char *text, struct strbuf *out)
-{
-	for (; *text; text++) {
-		if (strchr("*?[\\", *text))
-			strbuf_putc(out, '\\');
-		strbuf_putc(out, *text);
-	}
-}
-
-/* The last item of the open value as a pattern of paths, and what that is with its
- * symbolic links resolved (empty: the same). */
-static int last_pattern(const struct ask *a, const struct place *p, struct strbuf *out,
-			struct strbuf *real)
-{
-	CLEANUP(spec_value_putp) struct spec_value *v = NULL;
-	CLEANUP(strbuf_fini) struct strbuf path = { 0 }, resolved = { 0 };
-	const struct spec_item *last;
-	int rc = spec_value_new(p->tag, p->value, false, &v, a->err);
-
-	if (rc || !v->items.nr || v->items.open)
-		return rc;
-	last = &v->items.items[v->items.nr - 1];
-	strbuf_printf(out, "%s%s", last->text[0] != '/' ? "/" : "", last->pattern);
-	strbuf_printf(&path, "%s%s", last->text[0] != '/' ? "/" : "", last->text);
-	if (last->glob || strbuf_error(&path))
-		return strbuf_error(out);
-	rc = resolver_path(a->t->resolver, path.data, a->quick, &resolved);
-	if (rc == -EAGAIN)
-		return rc;
-	add_pattern(strbuf_str(&resolved), real);
-	return strbuf_error(out);
-}
-
-int tree_prefix_names(const struct ask *a, const struct place *p, struct names *out)
-{
-	CLEANUP(strbuf_fini) struct strbuf pattern = { 0 }, real = { 0 };
-	int rc = last_pattern(a, p, &pattern, &real);
-
+	if (!p->of_base)
+		return p->kind == PLACE_VALUES ? tree_value_names(a, p, p->tag, out)
+					       : tree_prefix_names(a, p, out);
+	rc = tree_base_side(a, p, p->tag, &side);
 	if (rc)
 		return rc;
-	if (!pattern.len) /* after a comma anything may follow */
-		return tree_value_names(a, p, p->tag, out);
-	rc = add_all_next(p, pattern.data, out);
-	if (!rc && real.len)
-		rc = add_all_next(p, real.data, out);
-	names_sort(out);
-	return rc ? err_set(a->err, rc, "out of memory") : 0;
+	rc = p->kind == PLACE_VALUES ? tree_value_names(a, &side, p->tag, out)
+				     : tree_prefix_names(a, &side, out);
+	place_fini(&side);
+	return rc;
 }
-
-/* ---- directories */
 
 static int list_names(struct listing *l, const struct names *n)
 {
@@ -300,11 +273,13 @@ int tree_list(struct tree *t, const struct place *p, const struct viewer *v,
 		return list_root(&l);
 	case PLACE_PROFILE:
 		return list_profile(&l, p);
+	case PLACE_MORE:
+		return emit_reports(&l, p, true);
+	case PLACE_ENTRIES:
+		return tree_list_entries(&a, p, emit_fn, ctx);
 	case PLACE_VALUES:
-		rc = tree_value_names(&a, p, p->tag, &names);
-		break;
 	case PLACE_PREFIX:
-		rc = tree_prefix_names(&a, p, &names);
+		rc = list_values(&a, p, &names);
 		break;
 	default:
 		return err_set(a.err, -ENOTDIR, "not a directory");

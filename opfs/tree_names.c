@@ -104,9 +104,10 @@ static int count_short(const struct catalog *cat, const bool *used, struct map *
 	return rc;
 }
 
-/* True if something else would be left without the image. */
-static int can_exclude(const struct ask *a, const struct place *p,
-		       const struct spec_tag *tag, const char *listed, bool *can)
+/* Does the value lead anywhere: would something else be left without the image, has the
+ * older side such samples? */
+static int is_possible(const struct ask *a, const struct place *p,
+		       const struct spec_tag *tag, const char *listed, bool *is)
 {
 	struct place to;
 	struct err ignored;
@@ -115,23 +116,23 @@ static int can_exclude(const struct ask *a, const struct place *p,
 
 	quietly.err = &ignored;
 	rc = tree_value(&quietly, p, tag, listed, &to);
-	*can = !rc;
+	*is = !rc;
 	if (!rc)
 		place_fini(&to);
 	return rc == -ENOMEM || rc == -EAGAIN ? rc : 0;
 }
 
-static int keep_excludable(const struct ask *a, const struct place *p,
-			   const struct spec_tag *tag, struct names *n)
+static int keep_possible(const struct ask *a, const struct place *p,
+			 const struct spec_tag *tag, struct names *n)
 {
 	size_t kept = 0;
 	int rc = 0;
 
 	for (size_t i = 0; i < n->len; i++) {
-		bool can = false;
+		bool possible = false;
 
-		rc = rc ? rc : can_exclude(a, p, tag, n->data[i], &can);
-		if (can)
+		rc = rc ? rc : is_possible(a, p, tag, n->data[i], &possible);
+		if (possible)
 			n->data[kept++] = n->data[i];
 		else
 			free(n->data[i]);
@@ -160,8 +161,8 @@ static int image_names(const struct ask *a, const struct place *p,
 	if (rc)
 		return no_memory(a);
 	names_sort(out);
-	if (tag->id == SPEC_IMAGE_EXCLUDE || tag->id == SPEC_LIB_IMAGE_EXCLUDE)
-		rc = keep_excludable(a, p, tag, out);
+	if (tree_is_exclusion(tag))
+		rc = keep_possible(a, p, tag, out);
 	return rc;
 }
 
@@ -188,82 +189,6 @@ uint32_t tree_cut_image(const struct catalog *cat, const char *raw, const char *
 		}
 	}
 	return CATALOG_NO_IMAGE;
-}
-
-/* ---- symbols */
-
-void tree_listed_symbol(const struct profile_row *row, bool ambiguous, struct strbuf *out)
-{
-	spec_listed(row->name, ambiguous, row->sym ? row->sym->name : row->name, out);
-}
-
-struct symbol {
-	const struct profile_row *row;
-	const char *raw;
-};
-
-static int compare_symbols(const void *x, const void *y)
-{
-	const struct symbol *a = x, *b = y;
-	int order = strcmp(a->row->name, b->row->name);
-
-	return order ? order : strcmp(a->raw, b->raw);
-}
-
-static void put_profile(struct profile **p)
-{
-	if (*p)
-		profile_put(*p);
-}
-
-/* @symbols are sorted, the same name in several images is there several times. */
-static int add_symbols(const struct symbol *symbols, size_t nr, struct names *out)
-{
-	int rc = 0;
-
-	for (size_t i = 0, end; i < nr && !rc; i = end) {
-		bool ambiguous = false;
-
-		for (end = i + 1;
-		     end < nr && !strcmp(symbols[i].row->name, symbols[end].row->name);
-		     end++)
-			ambiguous |= strcmp(symbols[i].raw, symbols[end].raw) != 0;
-		for (size_t k = i; k < end && !rc; k++) {
-			CLEANUP(strbuf_fini) struct strbuf text = { 0 };
-
-			if (k > i && !strcmp(symbols[k - 1].raw, symbols[k].raw))
-				continue;
-			tree_listed_symbol(symbols[k].row, ambiguous, &text);
-			rc = strbuf_error(&text) ? -ENOMEM
-						 : names_add(out, strbuf_str(&text));
-		}
-	}
-	return rc;
-}
-
-static int symbol_names(const struct ask *a, const struct place *p, struct names *out)
-{
-	CLEANUP(put_profile) struct profile *profile = NULL;
-	CLEANUP(free_ptr) struct symbol *symbols = NULL;
-	int rc = tree_profile(a, p, PROFILE_SYMBOLS, &profile);
-
-	if (rc)
-		return rc;
-	symbols = calloc(profile->nr_rows + 1, sizeof(*symbols));
-	if (!symbols)
-		return no_memory(a);
-	for (size_t i = 0; i < profile->nr_rows; i++) {
-		const struct profile_row *row = &profile->rows[i];
-
-		symbols[i] =
-			(struct symbol){ row, row->sym ? row->sym->name : row->name };
-	}
-	qsort(symbols, profile->nr_rows, sizeof(*symbols), compare_symbols);
-	rc = add_symbols(symbols, profile->nr_rows, out);
-	if (rc)
-		return no_memory(a);
-	names_sort(out);
-	return 0;
 }
 
 /* ---- events and numbers */
@@ -358,14 +283,22 @@ static int session_names(const struct ask *a, const struct place *p,
 int tree_value_names(const struct ask *a, const struct place *p,
 		     const struct spec_tag *tag, struct names *out)
 {
+	int rc;
+
 	switch (tag->kind) {
 	case SPEC_TAG_IMAGES:
 		return image_names(a, p, tag, out);
 	case SPEC_TAG_SYMBOL:
-		return symbol_names(a, p, out);
+		return tree_symbol_names(a, p, out);
 	case SPEC_TAG_SESSIONS:
 		return session_names(a, p, tag, out);
-	default:
+	case SPEC_TAG_NAMES:
+	case SPEC_TAG_NUMBERS:
 		return file_values(a, p, tag, out);
+	case SPEC_TAG_DIFF:
+		rc = session_names(a, p, &spec_tags[SPEC_SESSION], out);
+		return rc ? rc : keep_possible(a, p, tag, out);
+	default:
+		return tree_words(a, tag, out);
 	}
 }

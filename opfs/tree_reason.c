@@ -236,6 +236,8 @@ int tree_no_file(const struct ask *a, const struct place *from, const char *name
 		      strbuf_str(&value));
 	if (looks_like_tag(name, &text))
 		return err_set(a->err, -ENOENT, "%s", strbuf_str(&text));
+	if (report_find(name, strlen(name)))
+		return tree_is_here(a, from, report_find(name, strlen(name)));
 	strbuf_printf(&text, "has no file or tag \"%.40s\"", name);
 	if (near)
 		strbuf_printf(&text, ": did you mean \"%s\"?", near);

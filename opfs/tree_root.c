@@ -128,29 +128,62 @@ static int session_mode(const struct tree *t, const char *session, struct stat *
 	return 0;
 }
 
-/* A sum of sessions allows what all of them allow; of several owners, the mount's. */
+/* The mode of several sessions: a sum allows what all of them allow; of several owners,
+ * the mount's. */
+struct sum_mode {
+	bool any;
+	mode_t mode;
+	uid_t uid;
+	gid_t gid;
+};
+
+static void add_modes(const struct tree *t, const struct spec *spec, struct sum_mode *sum)
+{
+	struct stat st;
+
+	for (size_t i = 0; spec && i < spec->nr_sessions; i++) {
+		if (session_mode(t, spec->sessions[i], &st))
+			continue; /* "current" that is not there yet */
+		sum->mode = sum->any ? sum->mode & st.st_mode : st.st_mode & 0777;
+		if (sum->any && sum->uid != st.st_uid)
+			st.st_uid = t->o.owner;
+		if (sum->any && sum->gid != st.st_gid)
+			sum->mode &= ~(mode_t)S_IRWXG | (sum->mode & S_IRWXO) << 3;
+		sum->uid = st.st_uid;
+		sum->gid = st.st_gid;
+		sum->any = true;
+	}
+}
+
+/* Does it name paths of this machine, which are for the one who mounted? */
+static bool names_paths(const struct place *p)
+{
+	for (size_t i = 0; p->spec && i < SPEC_NR_TAGS; i++)
+		if (p->spec->values[i] && spec_tags[i].kind == SPEC_TAG_PATHS)
+			return true;
+	return p->base && p->base->dir;
+}
+
 int tree_mode(struct tree *t, const struct place *p, mode_t *mode, uid_t *uid, gid_t *gid)
 {
+	struct sum_mode sum = { 0 };
 	struct stat st;
 
 	if (fstat(catalog_store_fd(t->store), &st))
 		return -errno;
-	*mode = st.st_mode & 0777;
-	*uid = st.st_uid;
-	*gid = st.st_gid;
-	for (size_t i = 0; p->spec && i < p->spec->nr_sessions; i++) {
-		bool first = i == 0;
-
-		if (session_mode(t, p->spec->sessions[i], &st))
-			continue; /* "current" that is not there yet */
-		*mode = first ? st.st_mode & 0777 : *mode & st.st_mode;
-		if (!first && *uid != st.st_uid)
-			st.st_uid = t->o.owner;
-		if (!first && *gid != st.st_gid)
-			*mode &= ~(mode_t)S_IRWXG | (*mode & S_IRWXO) << 3;
-		*uid = st.st_uid;
-		*gid = st.st_gid;
+	sum.mode = st.st_mode & 0777;
+	sum.uid = st.st_uid;
+	sum.gid = st.st_gid;
+	add_modes(t, p->spec, &sum);
+	if (p->base && !p->base->dir)
+		add_modes(t, p->base->p.spec, &sum);
+	if (names_paths(p)) {
+		sum.mode &= S_IRWXU;
+		sum.uid = t->o.owner;
 	}
+	*mode = sum.mode;
+	*uid = sum.uid;
+	*gid = sum.gid;
 	return 0;
 }
 
@@ -180,19 +213,18 @@ static int not_yours(const struct ask *a, const char *session)
 		       session);
 }
 
-static int load(const struct ask *a, char *const *names, size_t nr, struct catalog **cat)
+/* Of the tree's session directory, what the viewer may see of it. */
+static int load(const struct ask *a, const struct spec *spec, struct catalog **cat)
 {
 	int rc;
 
-	for (size_t i = 0; i < nr; i++)
-		if (!tree_may_see(a->t, names[i], a->v))
-			return not_yours(a, names[i]);
-	if (a->quick && !catalog_store_ready(a->t->store, names, nr))
-		return -EAGAIN;
-	rc = catalog_store_get(a->t->store, names, nr, a->v, cat, a->err);
+	for (size_t i = 0; i < spec->nr_sessions; i++)
+		if (!tree_may_see(a->t, spec->sessions[i], a->v))
+			return not_yours(a, spec->sessions[i]);
+	rc = tree_catalog(a, NULL, spec, cat);
 	for (size_t i = 0; !rc && i < (*cat)->nr_dirs; i++)
 		if (!may_see_opened(a->t, &(*cat)->dirs[i], a->v))
-			rc = not_yours(a, names[i]);
+			rc = not_yours(a, spec->sessions[i]);
 	return rc;
 }
 
@@ -201,7 +233,8 @@ static void put_catalog(struct catalog **c)
 	catalog_put(*c);
 }
 
-int tree_enter_spec(const struct ask *a, const struct spec *spec, struct place *to)
+int tree_enter_in(const struct ask *a, const char *dir, const struct spec *spec,
+		  struct place *to)
 {
 	CLEANUP(spec_putp) struct spec *copy = spec_with(spec, NULL, NULL);
 	CLEANUP(selection_putp) struct selection *sel = NULL;
@@ -211,12 +244,12 @@ int tree_enter_spec(const struct ask *a, const struct spec *spec, struct place *
 
 	if (!copy)
 		return err_set(a->err, -ENOMEM, "out of memory");
-	rc = load(a, spec->sessions, spec->nr_sessions, &cat);
+	rc = dir ? tree_catalog(a, dir, spec, &cat) : load(a, spec, &cat);
 	rc = rc ? rc : tree_select(a, cat, copy, NULL, &sel);
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < SPEC_NR_TAGS; i++)
-		narrowed |= spec->values[i] && i != SPEC_SESSION_EXCLUDE;
+		narrowed |= spec->values[i] && tree_selects(&spec_tags[i]);
 	if (narrowed && !sel->nr)
 		return err_set(a->err, -ENOENT, "selects nothing any more");
 	return tree_place_init(to, PLACE_PROFILE, cat, copy, sel, NULL, NULL, a->err);
@@ -226,7 +259,7 @@ int tree_enter_sessions(const struct ask *a, char *const *names, size_t nr, bool
 			struct place *to)
 {
 	CLEANUP(spec_putp) struct spec *spec = spec_new(names, nr);
-	int rc = spec ? tree_enter_spec(a, spec, to)
+	int rc = spec ? tree_enter_in(a, NULL, spec, to)
 		      : err_set(a->err, -ENOMEM, "out of memory");
 
 	if (!rc)
@@ -285,8 +318,7 @@ static char *one_session(const struct tree *t, const char *raw, const struct vie
 	return NULL;
 }
 
-/* The sessions that session:RAW or session-exclude:RAW means. */
-static int session_list(const struct ask *a, const char *raw, struct names *out)
+int tree_session_list(const struct ask *a, const char *raw, struct names *out)
 {
 	CLEANUP(spec_items_fini) struct spec_items items = { 0 };
 	CLEANUP(free_ptr) char *one = one_session(a->t, raw, a->v);
@@ -306,7 +338,7 @@ static int session_list(const struct ask *a, const char *raw, struct names *out)
 int tree_session_value(const struct ask *a, const char *raw, struct place *to)
 {
 	CLEANUP(names_fini) struct names list = { 0 };
-	int rc = session_list(a, raw, &list);
+	int rc = tree_session_list(a, raw, &list);
 
 	return rc ? rc : tree_enter_sessions(a, list.data, list.len, false, to);
 }
@@ -327,7 +359,7 @@ int tree_session_exclude(const struct ask *a, const struct place *from, const ch
 	CLEANUP(names_fini) struct names out = { 0 }, kept = { 0 };
 	CLEANUP(spec_putp) struct spec *all = NULL;
 	CLEANUP(spec_putp) struct spec *less = NULL;
-	int rc = session_list(a, raw, &out);
+	int rc = tree_session_list(a, raw, &out);
 
 	for (size_t i = 0; i < from->spec->nr_sessions && !rc; i++)
 		if (!is_in(&out, from->spec->sessions[i]))
@@ -342,7 +374,7 @@ int tree_session_exclude(const struct ask *a, const struct place *from, const ch
 	less = all ? spec_with_sessions(all, kept.data, kept.len) : NULL;
 	if (!less)
 		return err_set(a->err, -ENOMEM, "out of memory");
-	return tree_enter_spec(a, less, to);
+	return tree_enter_in(a, NULL, less, to);
 }
 
 /* ---- components */

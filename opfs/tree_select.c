@@ -81,12 +81,13 @@ static struct selection *new_selection(size_t max)
 	return NULL;
 }
 
-static struct selection *pick_files(const struct catalog *cat,
+/* Of files [from, end) those that @by selects; of arcs, by application and caller. */
+static struct selection *pick_files(const struct catalog *cat, size_t from, size_t end,
 				    const struct spec_select *by)
 {
-	struct selection *s = new_selection(cat->nr_flat);
+	struct selection *s = new_selection(end - from);
 
-	for (size_t i = 0; s && i < cat->nr_flat; i++) {
+	for (size_t i = from; s && i < end; i++) {
 		const struct catalog_file *f = &cat->files[i];
 		struct spec_match_file file = { &f->name, f->app, f->image };
 
@@ -111,7 +112,7 @@ int tree_select(const struct ask *a, struct catalog *cat, const struct spec *spe
 	rc = spec_select_init(&by, spec, &match, prefix, a->err);
 	if (rc)
 		return rc;
-	s = pick_files(cat, &by);
+	s = pick_files(cat, 0, cat->nr_flat, &by);
 	if (!s)
 		return err_set(a->err, -ENOMEM, "out of memory");
 	if (spec->values[SPEC_SYMBOL] && !prefix && s->nr)
@@ -119,4 +120,30 @@ int tree_select(const struct ask *a, struct catalog *cat, const struct spec *spe
 	if (!rc)
 		*out = TAKE(s);
 	return rc;
+}
+
+int tree_select_arcs(const struct ask *a, struct catalog *cat, const struct spec *spec,
+		     const struct selection *flat, struct selection **out)
+{
+	CLEANUP(free_select) struct spec_select by = { 0 };
+	CLEANUP(selection_putp) struct selection *arcs = NULL;
+	struct select_ctx ctx = { a, cat };
+	struct selection *both;
+	struct spec_match match;
+	int rc;
+
+	tree_match_init(&match, &ctx);
+	rc = spec_select_init(&by, spec, &match, NULL, a->err);
+	if (rc)
+		return rc;
+	arcs = pick_files(cat, cat->nr_flat, cat->nr_files, &by);
+	both = arcs ? new_selection(flat->nr + arcs->nr) : NULL;
+	if (!both)
+		return err_set(a->err, -ENOMEM, "out of memory");
+	memcpy(both->files, flat->files, flat->nr * sizeof(*flat->files));
+	memcpy(both->files + flat->nr, arcs->files, arcs->nr * sizeof(*arcs->files));
+	both->nr = flat->nr + arcs->nr;
+	both->samples = flat->samples;
+	*out = both;
+	return 0;
 }

@@ -17,11 +17,17 @@ static int closed(const struct ask *a, const struct place *from, enum place_kind
 static int step_file(const struct ask *a, const struct place *from,
 		     const struct report *report, struct place *to)
 {
-	int rc = closed(a, from, PLACE_FILE, NULL, to);
+	bool dir = report->entries != NULL;
+	int rc = closed(a, from, dir ? PLACE_ENTRIES : PLACE_FILE, NULL, to);
 
-	if (!rc)
-		to->report = report;
-	return rc;
+	if (rc)
+		return rc;
+	to->report = report;
+	to->entry = dir ? strdup("") : NULL;
+	if (!dir || to->entry)
+		return 0;
+	place_fini(to);
+	return err_set(a->err, -ENOMEM, "out of memory");
 }
 
 static int step_link(const struct ask *a, const struct place *from, char *target,
@@ -73,13 +79,35 @@ static int has_values(const struct ask *a, const struct place *from,
 static int step_values(const struct ask *a, const struct place *from,
 		       const struct spec_tag *tag, struct place *to)
 {
-	bool any;
-	int rc = has_values(a, from, tag, &any);
+	bool any, of_base = tree_is_base_tag(from, tag);
+	struct place side;
+	int rc;
 
+	if (spec_tag_presents(tag))
+		return closed(a, from, PLACE_VALUES, tag, to);
+	rc = of_base ? tree_base_side(a, from, tag, &side) : 0;
 	if (rc)
 		return rc;
-	return any ? closed(a, from, PLACE_VALUES, tag, to)
-		   : tree_no_value(a, from, tag, NULL);
+	rc = has_values(a, of_base ? &side : from, tag, &any);
+	if (!rc && !any)
+		rc = tree_no_value(a, of_base ? &side : from, tag, NULL);
+	if (of_base)
+		place_fini(&side);
+	rc = rc ? rc : closed(a, from, PLACE_VALUES, tag, to);
+	if (!rc)
+		to->of_base = of_base;
+	return rc;
+}
+
+static int given_before(const struct ask *a, const struct place *from,
+			const struct spec_tag *tag)
+{
+	const struct spec *spec =
+		tree_is_base_tag(from, tag) ? from->base->p.spec : from->spec;
+	const struct spec_value *v = spec->values[tag->id];
+
+	return err_set(a->err, -ENOENT, "%s: was given before in this path (%.100s)",
+		       tag->name, v ? v->raw : "all");
 }
 
 static int step_tag(const struct ask *a, const struct place *from,
@@ -89,10 +117,8 @@ static int step_tag(const struct ask *a, const struct place *from,
 
 	if (tag->id == SPEC_SESSION)
 		return err_set(a->err, -ENOENT, "session: comes first in a path");
-	if (from->spec->values[tag->id])
-		return err_set(a->err, -ENOENT,
-			       "%s: was given before in this path (%.100s)", tag->name,
-			       from->spec->values[tag->id]->raw);
+	if (!tree_may_give(from, tag))
+		return given_before(a, from, tag);
 	return word->value ? tree_value(a, from, tag, word->value, to)
 			   : step_values(a, from, tag, to);
 }
@@ -100,16 +126,36 @@ static int step_tag(const struct ask *a, const struct place *from,
 static int step_default(const struct ask *a, const struct place *from, const char *name,
 			struct place *to)
 {
+	const struct spec_tag *tag = &spec_tags[SPEC_DEFAULT];
 	const struct spec_value *given = from->spec->values[SPEC_DEFAULT];
 
-	if (given)
+	if (from->base && from->base->given & 1ull << SPEC_DEFAULT)
+		given = from->base->p.spec->values[SPEC_DEFAULT];
+	if (!tree_may_give(from, tag) && given)
 		return err_set(
 			a->err, -ENOENT,
 			"%.100s: no file, no tag, and the name of an "
 			"image was given before in this path (%.100s); a list is one "
 			"component: A,B",
 			name, given->raw);
-	return tree_value(a, from, &spec_tags[SPEC_DEFAULT], name, to);
+	return tree_value(a, from, tag, name, to);
+}
+
+/* A file that is in other directories may be the name of an image here. */
+static int step_elsewhere(const struct ask *a, const struct place *from, const char *name,
+			  struct place *to)
+{
+	struct err why = { 0 };
+	struct ask quietly = *a;
+	int rc;
+
+	quietly.err = &why;
+	rc = step_default(&quietly, from, name, to);
+	if (rc == -ENOENT)
+		return tree_is_here(a, from, report_find(name, strlen(name)));
+	if (rc && a->err)
+		*a->err = why;
+	return rc;
 }
 
 /* "event" or "image" where it is listed as a directory. */
@@ -125,6 +171,26 @@ static bool is_nest(const struct place *from, const char *name)
 	return nest && !strcmp(nest->name, name);
 }
 
+static bool is_file(const struct ask *a, const struct place *from,
+		    const struct report *report)
+{
+	struct err ignored;
+	struct ask quietly = *a;
+
+	quietly.err = &ignored;
+	return report && !tree_is_here(&quietly, from, report);
+}
+
+/* Does it end the value of an image tag: a file, more:, a tag? */
+static bool ends_value(const struct ask *a, const struct place *from, const char *name)
+{
+	size_t len = strlen(name);
+	struct spec_word word;
+
+	return is_file(a, from, report_find(name, len)) || !strcmp(name, "more") ||
+	       !strcmp(name, "more:") || spec_word_parse(name, len, &word);
+}
+
 /* From a specification that is complete, whether or not a value could go on. */
 static int step_closed(const struct ask *a, const struct place *from, const char *name,
 		       struct place *to)
@@ -136,8 +202,14 @@ static int step_closed(const struct ask *a, const struct place *from, const char
 	int rc;
 
 	if (report)
-		return step_file(a, from, report, to);
-	target = from->listed ? tree_link(from, name) : NULL;
+		return is_file(a, from, report) ? step_file(a, from, report, to)
+						: step_elsewhere(a, from, name, to);
+	if (!strcmp(name, "more:"))
+		return closed(a, from, PLACE_MORE, NULL, to);
+	if (!strcmp(name, "more"))
+		target = strdup("more:");
+	else
+		target = from->listed ? tree_link(from, name) : NULL;
 	if (target)
 		return step_link(a, from, target, to);
 	if (!spec_word_parse(name, len, &word))
@@ -162,17 +234,27 @@ static int step_value(const struct ask *a, const struct place *from, const char 
 	return rc;
 }
 
+static int step_more(const struct ask *a, const struct place *from, const char *name,
+		     struct place *to)
+{
+	const struct report *report = report_find(name, strlen(name));
+
+	if (report && report->more && is_file(a, from, report))
+		return step_file(a, from, report, to);
+	return err_set(a->err, -ENOENT,
+		       "more: holds the dear files only; there is no \"%.100s\"", name);
+}
+
 int tree_step_below(const struct ask *a, const struct place *from, const char *name,
 		    struct place *to)
 {
-	struct spec_word word;
-
 	if (from->kind == PLACE_VALUES)
 		return step_value(a, from, name, to);
 	if (from->kind == PLACE_PREFIX)
 		return tree_value_join(a, from, name, to);
-	if (from->tag && !report_find(name, strlen(name)) &&
-	    !spec_word_parse(name, strlen(name), &word))
+	if (from->kind == PLACE_MORE)
+		return step_more(a, from, name, to);
+	if (from->tag && !ends_value(a, from, name))
 		return tree_value_join(a, from, name, to);
 	return step_closed(a, from, name, to);
 }

@@ -36,19 +36,42 @@ void tree_viewer_key(const struct viewer *v, struct strbuf *key)
 	strbuf_putc(key, ';');
 }
 
+static bool wants_arcs(unsigned needs)
+{
+	return (needs & PROFILE_ARCS) == PROFILE_ARCS;
+}
+
+/* Which files of arcs there are follows from the specification, not from other files. */
+void tree_arcs_key(const struct spec *spec, struct strbuf *key)
+{
+	for (size_t i = 0; i < SPEC_NR_TAGS; i++) {
+		const struct spec_value *v = spec->values[i];
+
+		if (v && !spec_tag_presents(&spec_tags[i]))
+			strbuf_printf(key, "%zu:%d%s\n", i, v->exact, v->raw);
+	}
+	strbuf_putc(key, ';');
+}
+
 static void profile_key(const struct ask *a, const struct catalog *cat,
-			const struct selection *sel, unsigned needs, struct strbuf *key)
+			const struct spec *spec, const struct selection *sel,
+			const struct options *o, unsigned needs, struct strbuf *key)
 {
 	strbuf_add(key, &cat->generation, sizeof(cat->generation));
 	strbuf_add(key, &needs, sizeof(needs));
 	tree_viewer_key(a->v, key);
+	options_profile_key(o, key);
+	if (wants_arcs(needs))
+		tree_arcs_key(spec, key);
 	strbuf_add(key, sel->files, sel->nr * sizeof(*sel->files));
 }
 
 struct load {
 	const struct ask *a;
 	struct catalog *cat;
+	const struct spec *spec;
 	const struct selection *sel;
+	const struct options *o;
 	unsigned needs;
 };
 
@@ -56,10 +79,32 @@ static int load(void *ctx, const struct viewer *v, void **obj, size_t *bytes,
 		struct err *err)
 {
 	struct load *l = ctx;
+	CLEANUP(selection_putp) struct selection *arcs = NULL;
+	struct profile_query q = {
+		.cat = l->cat,
+		.selected = l->sel->files,
+		.nr_selected = l->sel->nr,
+		.needs = l->needs,
+		.classes = l->o->classes,
+		.merge_lib = l->o->merge_lib,
+		.demangle = l->o->demangle,
+		.image_path = l->o->image_path,
+		.root = l->o->root,
+		.syms = l->a->t->syms,
+		.viewer = v,
+	};
+	struct ask a = { .t = l->a->t, .v = v, .err = err };
 	struct profile *p;
-	int rc = profile_load(l->cat, l->sel->files, l->sel->nr, l->needs, l->a->t->syms,
-			      v, &p, err);
+	int rc = 0;
 
+	if (wants_arcs(l->needs)) {
+		rc = tree_select_arcs(&a, l->cat, l->spec, l->sel, &arcs);
+		if (rc)
+			return rc;
+		q.selected = arcs->files;
+		q.nr_selected = arcs->nr;
+	}
+	rc = profile_load(&q, &p, err);
 	if (rc)
 		return rc;
 	*obj = p;
@@ -67,20 +112,28 @@ static int load(void *ctx, const struct viewer *v, void **obj, size_t *bytes,
 	return 0;
 }
 
-/* Of files only, without symbol:.  One with symbols does where none are needed. */
+/* What serves where something is needed, the dearest first. */
+static const unsigned levels[] = { PROFILE_ARCS | PROFILE_HITS, PROFILE_ARCS,
+				   PROFILE_HITS, PROFILE_SYMBOLS, PROFILE_PAIRS };
+
+/* Of files only, without symbol:.  One that has more than is needed does as well. */
 static int whole_profile(const struct ask *a, struct catalog *cat,
-			 const struct selection *sel, unsigned needs,
-			 struct profile **out)
+			 const struct spec *spec, const struct selection *sel,
+			 unsigned needs, struct profile **out)
 {
 	CLEANUP(strbuf_fini) struct strbuf key = { 0 };
-	struct load l = { a, cat, sel, needs };
+	struct options o;
+	struct load l = { a, cat, spec, sel, &o, needs };
 	struct profile *p = NULL;
 
 	if (a->quick) /* whose symbols is not known then */
 		return -EAGAIN;
-	for (unsigned has = PROFILE_SYMBOLS + 1; has-- > needs && !p;) {
+	options_init(&o, spec);
+	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]) && !p; i++) {
+		if ((levels[i] & needs) != needs)
+			continue;
 		strbuf_reset(&key);
-		profile_key(a, cat, sel, has, &key);
+		profile_key(a, cat, spec, sel, &o, levels[i], &key);
 		if (strbuf_error(&key))
 			return err_set(a->err, -ENOMEM, "out of memory");
 		p = cache_peek(a->t->cache, &tree_profile_kind, key.data, key.len);
@@ -93,56 +146,42 @@ static int whole_profile(const struct ask *a, struct catalog *cat,
 			 a->v, (void **)out, a->err);
 }
 
-/* ---- symbols */
-
-/* Bounded by what a listing can say of it; see tree_listed_symbol(). */
-static bool reads_as(const struct profile_row *row, const char *raw)
+int tree_pairs(const struct ask *a, const struct place *p, struct profile **out)
 {
-	CLEANUP(strbuf_fini) struct strbuf plain = { 0 }, cut = { 0 };
-
-	tree_listed_symbol(row, false, &plain);
-	tree_listed_symbol(row, true, &cut);
-	return !strcmp(strbuf_str(&plain), raw) || !strcmp(strbuf_str(&cut), raw);
+	return whole_profile(a, p->cat, p->spec, p->sel, PROFILE_PAIRS, out);
 }
 
-static bool is_named(const struct profile_row *row, const char *name)
+/* The same samples with names as sources have them, whatever demangle: says. */
+static int plain_names(const struct ask *a, struct catalog *cat, const struct spec *spec,
+		       const struct selection *sel, struct profile **out)
 {
-	return !strcmp(row->name, name) || (row->sym && !strcmp(row->sym->name, name));
+	CLEANUP(spec_putp) struct spec *plain = spec_with(spec, NULL, NULL);
+
+	if (!plain)
+		return err_set(a->err, -ENOMEM, "out of memory");
+	spec_value_put(TAKE(plain->values[SPEC_DEMANGLE]));
+	return whole_profile(a, cat, plain, sel, PROFILE_SYMBOLS, out);
 }
 
-static bool item_keeps(const struct spec_item *item, const struct profile_row *row)
-{
-	if (item->all || is_named(row, item->text))
-		return true;
-	return item->glob && (spec_glob(item->pattern, row->name) ||
-			      (row->sym && spec_glob(item->pattern, row->sym->name)));
-}
-
-static bool keep(void *ctx, const struct profile_row *row)
-{
-	const struct spec_value *v = ctx;
-
-	if (v->exact)
-		return is_named(row, v->text);
-	for (size_t i = 0; i < v->items.nr; i++)
-		if (item_keeps(&v->items.items[i], row))
-			return true;
-	return spec_listed_cut(v->raw) && reads_as(row, v->raw);
-}
+/* ---- rows that tags choose */
 
 int tree_select_symbols(const struct ask *a, struct catalog *cat, const struct spec *spec,
 			struct selection **sel)
 {
+	CLEANUP(tree_filter_fini) struct tree_filter f = { 0 };
 	CLEANUP(put_profile) struct profile *p = NULL;
-	struct spec_value *v = spec->values[SPEC_SYMBOL];
+	CLEANUP(put_profile) struct profile *names = NULL;
 	uint64_t samples = 0;
 	bool any = false;
-	int rc = whole_profile(a, cat, *sel, PROFILE_SYMBOLS, &p);
+	int rc = whole_profile(a, cat, spec, *sel, PROFILE_SYMBOLS, &p);
 
+	rc = rc ? rc : plain_names(a, cat, spec, *sel, &names);
+	f.symbol = spec->values[SPEC_SYMBOL];
+	rc = rc ? rc : tree_filter_init(&f, p, names, a->err);
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < p->nr_rows; i++) {
-		if (!keep(v, &p->rows[i]))
+		if (!tree_filter_keeps(&f, &p->rows[i]))
 			continue;
 		any = true;
 		for (size_t c = 0; c < p->nr_classes; c++)
@@ -154,17 +193,36 @@ int tree_select_symbols(const struct ask *a, struct catalog *cat, const struct s
 	return 0;
 }
 
+static int filter(const struct ask *a, const struct place *p, struct tree_filter *f,
+		  struct profile *full, struct profile **out)
+{
+	CLEANUP(put_profile) struct profile *names = NULL;
+	int rc = 0;
+
+	if (p->spec->values[SPEC_DEMANGLE])
+		rc = plain_names(a, p->cat, p->spec, p->sel, &names);
+	rc = rc ? rc : tree_filter_init(f, full, names ? names : full, a->err);
+	return rc ? rc : profile_filter(full, tree_filter_keeps, f, out, a->err);
+}
+
 int tree_profile(const struct ask *a, const struct place *p, unsigned needs,
 		 struct profile **out)
 {
+	CLEANUP(tree_filter_fini)
+	struct tree_filter f = {
+		.symbol = p->spec->values[SPEC_SYMBOL],
+		.include = p->spec->values[SPEC_INCLUDE_SYMBOLS],
+		.exclude = p->spec->values[SPEC_EXCLUDE_SYMBOLS],
+	};
 	CLEANUP(put_profile) struct profile *full = NULL;
-	struct spec_value *v = p->spec->values[SPEC_SYMBOL];
-	int rc = whole_profile(a, p->cat, p->sel, v ? PROFILE_SYMBOLS : needs, &full);
+	bool some = f.symbol || f.include || f.exclude;
+	int rc = whole_profile(a, p->cat, p->spec, p->sel,
+			       some ? needs | PROFILE_SYMBOLS : needs, &full);
 
 	if (rc)
 		return rc;
-	if (v)
-		return profile_filter(full, keep, v, out, a->err);
+	if (some)
+		return filter(a, p, &f, full, out);
 	*out = TAKE(full);
 	return 0;
 }
@@ -173,10 +231,10 @@ int tree_has_symbol(const struct ask *a, const struct place *p, const char *name
 		    bool *found)
 {
 	CLEANUP(put_profile) struct profile *full = NULL;
-	int rc = whole_profile(a, p->cat, p->sel, PROFILE_SYMBOLS, &full);
+	int rc = plain_names(a, p->cat, p->spec, p->sel, &full);
 
 	*found = false;
 	for (size_t i = 0; !rc && i < full->nr_rows && !*found; i++)
-		*found = is_named(&full->rows[i], name);
+		*found = tree_is_named(&full->rows[i], name);
 	return rc;
 }

@@ -1,32 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/file.h"
+#include "opfs/refuse.h"
 #include "opfs/tree_impl.h"
-
-/* Longer texts live in a file without a name. */
-enum { MAX_IN_MEMORY = 16 << 20 };
-
-struct text *text_get(struct text *x)
-{
-	if (x)
-		__atomic_add_fetch(&x->refs, 1, __ATOMIC_RELAXED);
-	return x;
-}
-
-void text_put(struct text *x)
-{
-	if (!x || __atomic_sub_fetch(&x->refs, 1, __ATOMIC_ACQ_REL))
-		return;
-	if (x->fd >= 0)
-		close(x->fd);
-	free(x->data);
-	free(x);
-}
 
 static void *kind_get(void *obj)
 {
@@ -40,76 +17,165 @@ static void kind_put(void *obj)
 
 static const struct cache_kind text_kind = { kind_get, kind_put };
 
-/* An unnamed file that holds the text, or -1. */
-static int spill(const char *data, size_t len)
-{
-	CLEANUP(close_fd) int fd = file_unnamed();
+/* ---- what a report is made of */
 
-	return fd >= 0 && !file_write_all(fd, data, len) ? take_fd(&fd) : -1;
+/* README and status are of the samples, however they are shown: they are there too where
+ * tags contradict each other.  What finds binaries stays. */
+static struct spec *plain_spec(const struct spec *spec)
+{
+	struct spec *plain = spec_with(spec, NULL, NULL);
+
+	for (size_t i = 0; plain && i < SPEC_NR_TAGS; i++)
+		if (spec_tag_presents(&spec_tags[i]) &&
+		    spec_tags[i].kind != SPEC_TAG_PATHS)
+			spec_value_put(TAKE(plain->values[i]));
+	return plain;
 }
 
-/* Takes the text over.  Where no file can be had, a long one stays in memory. */
-static int make_text(struct strbuf *from, struct text **out, struct err *err)
+/* The newer side's path: without diff:. */
+static int add_path(const struct place *p, struct strbuf *out)
 {
-	struct text *x = calloc(1, sizeof(*x));
+	struct spec *spec = spec_with(p->spec, NULL, NULL);
 
-	if (!x || strbuf_error(from)) {
-		free(x);
-		return err_set(err, -ENOMEM, "out of memory");
-	}
-	x->refs = 1;
-	x->fd = -1;
-	x->len = from->len;
-	if (x->len > MAX_IN_MEMORY)
-		x->fd = spill(from->data, from->len);
-	if (x->fd < 0) {
-		x->data = strbuf_take(from);
-		if (!x->data) {
-			free(x);
-			return err_set(err, -ENOMEM, "out of memory");
-		}
-	}
-	*out = x;
-	return 0;
+	if (!spec)
+		return -ENOMEM;
+	spec_value_put(TAKE(spec->values[SPEC_DIFF]));
+	spec_format(spec, out);
+	spec_put(spec);
+	return strbuf_error(out);
 }
 
-struct make {
-	const struct ask *a;
-	const struct place *p;
-};
-
-static int make(void *ctx, const struct viewer *v, void **obj, size_t *bytes, struct err *err)
+/* @j->profile becomes a comparison with the older side. */
+static int compare(struct tree_job *j, const struct ask *a, const struct place *p,
+		   unsigned needs)
 {
-	const struct make *m = ctx;
-	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
-	struct ask a = { .t = m->a->t, .v = v, .err = err };
-	struct profile *profile;
-	struct text *text;
-	int rc = tree_profile(&a, m->p, m->p->report->needs, &profile);
+	struct profile *was, *both;
+	int rc = tree_profile(a, &p->base->p, needs, &was);
 
 	if (rc)
 		return rc;
-	rc = m->p->report->render(profile, v, &out, err);
-	profile_put(profile);
-	rc = rc ? rc : make_text(&out, &text, err);
+	rc = profile_compare(j->profile, was, &both, a->err);
+	profile_put(was);
+	if (rc)
+		return rc;
+	profile_put(j->profile);
+	j->profile = both;
+	spec_format(p->base->p.spec, &j->base_path);
+	j->job.base_path = strbuf_str(&j->base_path);
+	return strbuf_error(&j->base_path);
+}
+
+static int load(struct tree_job *j, const struct ask *a, const struct place *p)
+{
+	const struct report *r = p->report;
+	bool plain = refuse_nothing(r);
+	struct place at = *p; /* borrows, but for its spec */
+	unsigned needs;
+	int rc;
+
+	at.spec = plain ? plain_spec(p->spec) : spec_get(p->spec);
+	j->spec = at.spec;
+	if (!at.spec || add_path(p, &j->path))
+		return err_set(a->err, -ENOMEM, "out of memory");
+	options_init(&j->o, at.spec);
+	needs = report_needs(r, &j->o);
+	rc = tree_profile(a, &at, needs, &j->profile);
+	if (!rc && p->base && !plain)
+		rc = compare(j, a, p, needs);
+	return rc;
+}
+
+void tree_job_fini(struct tree_job *j)
+{
+	profile_put(j->profile);
+	spec_put(j->spec);
+	strbuf_fini(&j->path);
+	strbuf_fini(&j->base_path);
+}
+
+int tree_job_init(struct tree_job *j, const struct ask *a, const struct place *p)
+{
+	int rc;
+
+	*j = (struct tree_job){ 0 };
+	rc = load(j, a, p);
+	if (!rc) {
+		j->job.p = j->profile;
+		j->job.o = &j->o;
+		j->job.v = a->v;
+		j->job.syms = a->t->syms;
+		j->job.path = strbuf_str(&j->path);
+		j->job.entry = p->entry;
+		if (p->report->check)
+			rc = p->report->check(&j->job, a->err);
+	}
+	if (rc)
+		tree_job_fini(j);
+	return rc;
+}
+
+/* ---- texts */
+
+static int make_text(const struct tree_job *j, const struct report *report,
+		     struct text **out, struct err *err)
+{
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+	int rc;
+
+	if (report->open)
+		return report->open(&j->job, out, err);
+	rc = report->render(&j->job, &text, err);
+	return rc ? rc : text_new(&text, out, err);
+}
+
+static int make(void *ctx, const struct viewer *v, void **obj, size_t *bytes,
+		struct err *err)
+{
+	const struct tree_making *m = ctx;
+	struct ask a = { .t = m->t, .v = v, .err = err };
+	struct tree_job j;
+	struct text *text;
+	int rc = tree_job_init(&j, &a, m->p);
+
+	if (rc)
+		return rc;
+	rc = make_text(&j, m->p->report, &text, err);
+	tree_job_fini(&j);
 	if (rc)
 		return rc;
 	*obj = text;
-	*bytes = sizeof(*text) + (text->data ? text->len : 0);
+	*bytes = text_bytes(text);
 	return 0;
 }
 
-/* Equal selections give equal texts, however they were spelled. */
-static void text_key(const struct place *p, const struct viewer *v, struct strbuf *key)
+/* What one side shows: equal selections, however they were spelled. */
+static void side_key(const struct place *p, const struct report *r, struct strbuf *key)
 {
-	const struct spec_value *symbol = p->spec->values[SPEC_SYMBOL];
-
 	strbuf_add(key, &p->cat->generation, sizeof(p->cat->generation));
+	for (size_t i = 0; i < SPEC_NR_TAGS; i++) {
+		const struct spec_value *value = p->spec->values[i];
+
+		if (value && (i == SPEC_SYMBOL || spec_tag_presents(&spec_tags[i])))
+			strbuf_printf(key, "%zu:%d%s\n", i, value->exact, value->raw);
+	}
+	strbuf_putc(key, ';');
+	if (r->needs_more || (r->needs & PROFILE_ARCS) == PROFILE_ARCS)
+		tree_arcs_key(p->spec, key);
+	strbuf_add(key, &p->sel->nr, sizeof(p->sel->nr));
+	strbuf_add(key, p->sel->files, p->sel->nr * sizeof(*p->sel->files));
+}
+
+void tree_text_key(const struct place *p, const struct viewer *v, struct strbuf *key)
+{
 	strbuf_add(key, &p->report, sizeof(p->report));
 	tree_viewer_key(v, key);
-	if (symbol)
-		strbuf_printf(key, "%d%s;", symbol->exact, symbol->raw);
-	strbuf_add(key, p->sel->files, p->sel->nr * sizeof(*p->sel->files));
+	side_key(p, p->report, key);
+	if (p->base) { /* a comparison names both paths */
+		side_key(&p->base->p, p->report, key);
+		tree_format(p, key);
+	}
+	if (p->entry)
+		strbuf_printf(key, "/%s", p->entry);
 }
 
 static int root_text(struct tree *t, const struct place *p, const struct viewer *v,
@@ -118,35 +184,86 @@ static int root_text(struct tree *t, const struct place *p, const struct viewer 
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
 	int rc = tree_root_text(t, p->root_name, v, &text, err);
 
-	return rc ? rc : make_text(&text, out, err);
+	return rc ? rc : text_new(&text, out, err);
+}
+
+/* Of one whose files have changed since it was made another one is made. */
+static int get_fresh(struct tree_making *m, const struct strbuf *key,
+		     const struct viewer *v, struct text **out, struct err *err)
+{
+	struct cache *cache = m->t->cache;
+	struct text *x;
+	int rc = cache_get(cache, &text_kind, key->data, key->len, make, m, v,
+			   (void **)&x, err);
+
+	if (!rc && !text_fresh(x)) {
+		cache_drop(cache, &text_kind, key->data, key->len, x);
+		text_put(x);
+		rc = cache_get(cache, &text_kind, key->data, key->len, make, m, v,
+			       (void **)&x, err);
+	}
+	if (!rc)
+		*out = x;
+	return rc;
 }
 
 int tree_text(struct tree *t, const struct place *p, const struct viewer *v,
 	      struct text **out, struct err *err)
 {
 	CLEANUP(strbuf_fini) struct strbuf key = { 0 };
-	struct ask a = { .t = t, .v = v, .err = err };
-	struct make m = { &a, p };
+	struct err why = { 0 };
+	struct ask a = { .t = t, .v = v, .err = &why };
+	struct tree_making m = { t, p };
+	int rc;
 
 	if (p->kind != PLACE_FILE)
 		return err_set(err, -EISDIR, "is a directory");
 	if (p->root_name)
 		return root_text(t, p, v, out, err);
-	text_key(p, v, &key);
+	tree_text_key(p, v, &key);
 	if (strbuf_error(&key))
 		return err_set(err, -ENOMEM, "out of memory");
-	return cache_get(t->cache, &text_kind, key.data, key.len, make, &m, v, (void **)out,
-			 err);
+	rc = tree_takes(&a, p, p->report);
+	rc = rc ? rc : get_fresh(&m, &key, v, out, &why);
+	if (rc == -EINVAL || rc == -EACCES)
+		tree_remember(t, p, NULL, v, &why);
+	if (rc && err)
+		*err = why;
+	return rc;
 }
 
-struct text *tree_text_cached(struct tree *t, const struct place *p, const struct viewer *v)
+int tree_shown(struct tree *t, const struct place *p, const struct viewer *v,
+	       struct profile **out, struct err *err)
+{
+	struct ask a = { .t = t, .v = v, .err = err };
+	struct tree_job j;
+	int rc;
+
+	if (p->kind != PLACE_FILE || !p->report)
+		return err_set(err, -EINVAL, "no file of a profile");
+	rc = tree_takes(&a, p, p->report);
+	rc = rc ? rc : tree_job_init(&j, &a, p);
+	if (rc)
+		return rc;
+	*out = TAKE(j.profile);
+	tree_job_fini(&j);
+	return 0;
+}
+
+struct text *tree_text_cached(struct tree *t, const struct place *p,
+			      const struct viewer *v)
 {
 	CLEANUP(strbuf_fini) struct strbuf key = { 0 };
+	struct text *x;
 
 	if (p->kind != PLACE_FILE || p->root_name)
 		return NULL;
-	text_key(p, v, &key);
+	tree_text_key(p, v, &key);
 	if (strbuf_error(&key))
 		return NULL;
-	return cache_peek(t->cache, &text_kind, key.data, key.len);
+	x = cache_peek(t->cache, &text_kind, key.data, key.len);
+	if (!x || !x->source) /* whether that is fresh takes time */
+		return x;
+	text_put(x);
+	return NULL;
 }

@@ -11,7 +11,7 @@ static int no_memory(const struct ask *a)
 	return err_set(a->err, -ENOMEM, "out of memory");
 }
 
-static bool is_exclusion(const struct spec_tag *tag)
+bool tree_is_exclusion(const struct spec_tag *tag)
 {
 	return tag->id == SPEC_IMAGE_EXCLUDE || tag->id == SPEC_LIB_IMAGE_EXCLUDE;
 }
@@ -144,7 +144,8 @@ static int whole_value(const struct ask *a, const struct place *from,
 		return 0;
 	if (open)
 		rc = ends_complete(a, from->cat, v, &complete);
-	if (!rc && is_exclusion(tag) && !v->all)
+	/* what would select alone is not to hide a name that is none */
+	if (!rc && (tree_is_exclusion(tag) || tag->id == SPEC_DEFAULT) && !v->all)
 		rc = names_image(a, from->cat, v, false, &meant);
 	if (rc || !meant || !complete)
 		return rc;
@@ -170,7 +171,7 @@ static int begun_value(const struct ask *a, const struct place *from,
 	int rc;
 
 	*done = false;
-	if (v->items.open || is_exclusion(tag)) {
+	if (v->items.open || tree_is_exclusion(tag)) {
 		sel = selection_get(from->sel);
 		found = v->items.open;
 		rc = found ? 0 : names_image(a, from->cat, v, true, &found);
@@ -180,6 +181,8 @@ static int begun_value(const struct ask *a, const struct place *from,
 			return no_memory(a);
 		rc = tree_select(a, from->cat, spec, tag, &sel);
 		found = !rc && sel->nr;
+		if (found && tag->id == SPEC_DEFAULT)
+			rc = names_image(a, from->cat, v, true, &found);
 	}
 	if (rc || !found)
 		return rc;
@@ -201,7 +204,7 @@ static int make_value(const struct ask *a, const struct place *from,
 	if (v->all && tag->id == SPEC_DEFAULT)
 		return err_set(a->err, -ENOENT,
 			       "all: a tag must say of what, as in image:all");
-	if (v->all && !is_exclusion(tag)) /* leaves the tag free */
+	if (v->all && !tree_is_exclusion(tag)) /* leaves the tag free */
 		return tree_place_init(to, PLACE_PROFILE, from->cat, from->spec,
 				       from->sel, NULL, NULL, a->err);
 	rc = whole_value(a, from, tag, v, to, &done);
@@ -215,8 +218,14 @@ int tree_value(const struct ask *a, const struct place *from, const struct spec_
 {
 	CLEANUP(free_ptr) char *copy = NULL;
 
+	if (tag->id == SPEC_DIFF)
+		return tree_diff(a, from, raw, to);
+	if (spec_tag_presents(tag))
+		return tree_present(a, from, tag, raw, to);
 	if (tag->id == SPEC_SESSION_EXCLUDE)
 		return tree_session_exclude(a, from, raw, to);
+	if (tree_is_base_tag(from, tag))
+		return tree_base_value(a, from, tag, raw, to);
 	copy = strdup(raw);
 	return copy ? make_value(a, from, tag, &copy, to) : no_memory(a);
 }
@@ -257,6 +266,8 @@ int tree_value_join(const struct ask *a, const struct place *from, const char *n
 	struct place base;
 	int rc;
 
+	if (from->of_base)
+		return tree_base_join(a, from, name, to);
 	strbuf_puts(&raw, from->value);
 	if (!ends_open(from->value))
 		strbuf_putc(&raw, '/');

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/strbuf.h"
+#include "opfs/lines.h"
 #include "opfs/profile.h"
 
 /*
@@ -18,7 +19,9 @@ enum view_key { /* in the order in which keys that nobody named follow */
 		VIEW_BY_IMAGE,
 		VIEW_BY_APP,
 		VIEW_BY_SYMBOL,
+		VIEW_BY_DEBUG,
 		VIEW_BY_VMA,
+		VIEW_BY_DIFF, /* of two profiles only */
 		VIEW_NR_KEYS
 };
 
@@ -32,7 +35,11 @@ struct view_options {   /* zeros are the defaults */
 	bool accumulated;    /* columns cum. samples and cum. % */
 	bool no_header;
 	bool global_percent;    /* dependent images: percent of the whole */
+	bool only_called; /* rows without a sample too, which only arcs know */
 	bool exclude_dependent; /* only samples of an application's own image */
+	const struct lines *lines; /* LINES_OF_SYMBOLS of the rows, for sort:debug and the
+				    * next; outlives the view; NULL: none is known */
+	bool show_lines;           /* column linenr info */
 };
 
 /* Rows by symbol. */
@@ -42,6 +49,7 @@ struct view {
 	const struct profile_row **rows;
 	size_t nr_rows;
 	uint64_t *totals; /* one a class: what percentages are of */
+	uint64_t *was_totals; /* in a comparison: of the older side */
 	bool show_image;  /* some row's image is not its application */
 	bool show_app;    /* some class has more than one application */
 	bool wide_vma;    /* some row's address needs more than 32 bits */
@@ -51,7 +59,8 @@ struct view {
  * view_init - chooses and sorts rows
  * @p: loaded with PROFILE_SYMBOLS
  * @o: copied
- * Rows without a sample are left out; rows below the threshold in every class are left
+ * Rows without a sample are left out, but with @only_called; rows that stand aside always;
+ * rows below the threshold in every class are left
  * out and stay in the totals.  Returns 0 or -ENOMEM.
  */
 int view_init(struct view *v, const struct profile *p, const struct view_options *o);
@@ -61,6 +70,13 @@ void view_fini(struct view *v);
 const char *view_image_name(const struct profile *p, const struct view_options *o,
 			    uint32_t image);
 
+/* The part of a source file's name that is shown and sorted by. */
+const char *view_file_name(const struct view_options *o, const char *file);
+
+/* Appends column linenr info: "main.c:7"; @at NULL: "(no location information)". */
+void view_place(const struct view_options *o, const struct line_place *at,
+		struct strbuf *out);
+
 /* Appends a name; control bytes, which would break lines, become %XX. */
 void view_text(const char *text, struct strbuf *out);
 
@@ -68,6 +84,8 @@ void view_text(const char *text, struct strbuf *out);
 struct view_app {
 	uint32_t app;
 	uint64_t *samples;                  /* one a class */
+	uint64_t *was;                      /* in a comparison: the older side's; NULL: none */
+	bool gone;                          /* only on the older side: @samples are of there */
 	const struct profile_pair **images; /* those with samples */
 	size_t nr_images;
 	bool alone; /* nothing but its own image: needs no lines for images */
@@ -79,6 +97,7 @@ struct view_apps {
 	struct view_app *apps;
 	size_t nr_apps;
 	uint64_t *totals;
+	uint64_t *was_totals; /* in a comparison: of the older side */
 	struct arena arena;
 };
 

@@ -40,26 +40,54 @@ static int by_pair_app(const void *x, const void *y)
 	return view_compare_numbers(a->app, b->app);
 }
 
+static int begin_app(struct view_apps *v, struct view_app *app,
+		     const struct profile_pair **first)
+{
+	size_t nr_classes = v->p->nr_classes;
+
+	app->app = first[0]->app;
+	app->images = first;
+	app->gone = true;
+	app->samples = arena_calloc(&v->arena, nr_classes, sizeof(uint64_t));
+	app->was = v->p->base ? arena_calloc(&v->arena, nr_classes, sizeof(uint64_t))
+			      : NULL;
+	return app->samples && (app->was || !v->p->base) ? 0 : -ENOMEM;
+}
+
+/* What is gone shows what it was, unless others of the application are still there. */
+static void add_pair(struct view_apps *v, struct view_app *app,
+		     const struct profile_pair *pair)
+{
+	size_t nr_classes = v->p->nr_classes;
+
+	if (pair->was && app->was) {
+		view_add_samples(app->was, pair->was, nr_classes);
+		view_add_samples(v->was_totals, pair->was, nr_classes);
+	}
+	app->nr_images++;
+	if (pair->gone)
+		return;
+	app->gone = false;
+	view_add_samples(app->samples, pair->samples, nr_classes);
+	view_add_samples(v->totals, pair->samples, nr_classes);
+}
+
 /* @pairs are grouped by application; each group becomes an element of v->apps. */
 static int group(struct view_apps *v, const struct profile_pair **pairs, size_t nr)
 {
-	size_t nr_classes = v->p->nr_classes;
 	struct view_app *app = NULL;
 
 	for (size_t i = 0; i < nr; i++) {
 		if (!app || app->app != pairs[i]->app) {
 			app = &v->apps[v->nr_apps++];
-			app->app = pairs[i]->app;
-			app->images = &pairs[i];
-			app->samples =
-				arena_calloc(&v->arena, nr_classes, sizeof(uint64_t));
-			if (!app->samples)
+			if (begin_app(v, app, &pairs[i]))
 				return -ENOMEM;
 		}
-		view_add_samples(app->samples, pairs[i]->samples, nr_classes);
-		view_add_samples(v->totals, pairs[i]->samples, nr_classes);
-		app->nr_images++;
+		add_pair(v, app, pairs[i]);
 	}
+	for (size_t i = 0; i < v->nr_apps; i++)
+		if (v->apps[i].gone)
+			v->apps[i].samples = v->apps[i].was;
 	return 0;
 }
 
@@ -84,7 +112,8 @@ static int fill_apps(struct view_apps *v)
 	pairs = arena_calloc(&v->arena, p->nr_pairs + 1, sizeof(*pairs));
 	v->apps = arena_calloc(&v->arena, p->nr_pairs + 1, sizeof(*v->apps));
 	v->totals = arena_calloc(&v->arena, p->nr_classes + 1, sizeof(*v->totals));
-	if (!pairs || !v->apps || !v->totals)
+	v->was_totals = arena_calloc(&v->arena, p->nr_classes + 1, sizeof(*v->was_totals));
+	if (!pairs || !v->apps || !v->totals || !v->was_totals)
 		return -ENOMEM;
 	for (size_t i = 0; i < p->nr_pairs; i++)
 		if (!view_excluded(&v->options, p->pairs[i].app, p->pairs[i].image) &&

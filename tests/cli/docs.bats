@@ -107,6 +107,22 @@ assert_same() {
 	done
 }
 
+@test "every tag is completed by bash and zsh" {
+	for tag in $(sed -nE 's/^TAG\([A-Z_]+, "([a-z-]+)".*/\1/p' libspec/tag_list.h); do
+		echo "$tag"
+		grep -qE "(^|[ 	'(])$tag([ ')]|\$)" doc/completion/bash/opfs
+		grep -qE "(^|[ 	'(])$tag([ ')]|\$)" doc/completion/zsh/_opfs
+	done
+}
+
+@test "every word of a tag is told in opfs(5)" {
+	for word in $(sed -nE 's/^WORD\([A-Z_]+, [A-Z_]+, "([a-z-]+)".*/\1/p' libspec/word_list.h); do
+		[ "$word" != library ] || continue # another name of lib
+		echo "$word"
+		grep -qE "^\.Cm.* $word( |$)" doc/opfs.5
+	done
+}
+
 @test "every tag of opfs(5) exists" {
 	for tag in $(sed -nE 's/^\.It Cm ([a-z-]+) : .*/\1/p' doc/opfs.5); do
 		echo "$tag"
@@ -256,6 +272,17 @@ tiny_session() {
 	run -0 complete_bash "$opfs" cat --session-dir "$session" current/repo
 	[[ "$output" == *current/report* ]]
 	[[ "$output" != *summary* ]]
+}
+
+@test "bash completes tags and their values" {
+	tiny_session
+	run -0 complete_bash "$opfs" cat --session-dir "$session" current/thr
+	[ "$output" = current/threshold: ]
+	run -0 complete_bash "$opfs" cat --session-dir "$session" current/sort:app
+	echo "$output"
+	[ "$output" = app-name ]
+	run -0 complete_bash "$opfs" cat --session-dir "$session" current/with:debug-info/repo
+	[[ "$output" == *debug-info/report* ]]
 }
 
 @test "bash completes behind a colon, whether it breaks words or not" {

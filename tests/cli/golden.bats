@@ -33,7 +33,7 @@ setup()
 
 @test "every report has a golden case" {
 	local name
-	for name in README status summary report report.tsv; do
+	for name in README status summary report report.tsv details callgraph report.xml report.json annotate source; do
 		[ -n "$(echo "$OPFS_TOP"/tests/golden/$name/*/path)" ]
 		[ -f "$(echo "$OPFS_TOP"/tests/golden/$name/*/path | cut -d" " -f1)" ]
 	done

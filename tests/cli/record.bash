@@ -46,3 +46,14 @@ near() {
 		if (d > b * p / 100) { print a " is not near " b; exit 1 }
 	}'
 }
+
+# share A ALL PERMILLE [ALL2]: is A of ALL samples that share, as far as chance allows (4.5
+# standard deviations; with ALL2 the share is itself one of so many samples)?
+share() {
+	awk -v a="$1" -v n="$2" -v p="$3" -v m="${4:-0}" 'BEGIN {
+		p /= 1000
+		d = a / n - p
+		bound = 4.5 * sqrt(p * (1 - p) * (1 / n + (m ? 1 / m : 0))) + 0.002
+		if (d > bound || -d > bound) { print a " of " n " is not " p; exit 1 }
+	}'
+}

@@ -31,11 +31,10 @@ assert_balance() {
 	assert_balance
 	read -r heavy middle light <<<"$(ask functions oprofile_data "$b/weights" heavy middle light)"
 	all=$((heavy + middle + light))
-	# 4.5 standard deviations of a share at the fewest samples this may be
-	[ "$all" -gt 2500 ]
-	near "$((heavy * 1000 / all))" 600 8
-	near "$((middle * 1000 / all))" 300 14
-	near "$((light * 1000 / all))" 100 28
+	[ "$all" -gt 500 ]
+	share "$heavy" "$all" 600
+	share "$middle" "$all" 300
+	share "$light" "$all" 100
 	[ "$(ask sum oprofile_data app=weights)" -ge "$all" ]
 }
 
@@ -48,11 +47,13 @@ assert_balance() {
 	read -r heavy2 middle2 light2 <<<"$(python3 "$progs/perfdata.py" p.data functions \
 		"$b/weights" heavy middle light)"
 	all=$((heavy + middle + light)) all2=$((heavy2 + middle2 + light2))
-	[ "$all" -gt 2000 ] && [ "$all2" -gt 2000 ]
-	# two samplers, two samples of one program: 4.5 deviations of the difference
-	near "$((heavy * 1000 / all))" "$((heavy2 * 1000 / all2))" 12
-	near "$((middle * 1000 / all))" "$((middle2 * 1000 / all2))" 22
-	near "$((light * 1000 / all))" "$((light2 * 1000 / all2))" 42
+	# a busy machine gives fewer; the bounds follow
+	echo "$all samples here, $all2 of perf"
+	[ "$all" -gt 500 ]
+	[ "$all2" -gt 500 ] || skip "perf itself took only $all2 samples here"
+	share "$heavy" "$all" "$((heavy2 * 1000 / all2))" "$all2"
+	share "$middle" "$all" "$((middle2 * 1000 / all2))" "$all2"
+	share "$light" "$all" "$((light2 * 1000 / all2))" "$all2"
 }
 
 @test "the command's exit status is passed on" {
@@ -248,7 +249,8 @@ assert_balance() {
 	can_record_cpus
 	run record --separate=kernel -F 1999 -- dd if=/dev/zero of=/dev/null bs=1M count=3000
 	assert_balance
-	[ "$(ask sum oprofile_data app=dd)" = "$(ask sum oprofile_data)" ]
+	# all but what the kernel did before exec had replaced the program
+	[ "$(ask sum oprofile_data app=dd)" -ge $(($(ask sum oprofile_data) - 3)) ]
 	run record --no-vmlinux -F 1999 -- dd if=/dev/zero of=/dev/null bs=1M count=3000
 	assert_balance
 	[ "$(ask sum oprofile_data app=no-vmlinux)" -gt 50 ]

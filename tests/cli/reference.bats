@@ -17,15 +17,6 @@ setup()
 	[ -x "$OPFS_BIN/opfs" ] || skip "no $OPFS_BIN/opfs"
 }
 
-# same TRANSCRIPT PATH [SED-SCRIPT]: opfs cat PATH prints what the transcript has, edited.
-same()
-{
-	opdemo_transcript "$1" | sed -e "${3-}" >"$BATS_TEST_TMPDIR/want"
-	[ -s "$BATS_TEST_TMPDIR/want" ]
-	opdemo "$OPFS_BIN/opfs" cat --session-dir s1 "$2" >"$BATS_TEST_TMPDIR/got"
-	diff -u "$BATS_TEST_TMPDIR/want" "$BATS_TEST_TMPDIR/got"
-}
-
 demo=image:/opt/opdemo/bin/demo
 cycles=event:CPU_CLK_UNHALTED
 

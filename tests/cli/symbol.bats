@@ -107,3 +107,97 @@ samples() {
 	run opfs ls current/event:OTHER/symbol:report
 	[ "$status" = 1 ]
 }
+
+# A library with two static functions "twin", in two source files, and overloads of f.
+twins() {
+	local dir="$BATS_TEST_TMPDIR" lib="$BATS_TEST_TMPDIR/libtwins.so" addr
+
+	for i in 1 2; do
+		cat >"$dir/$i.cc" <<-EOF
+			static __attribute__((noinline)) int twin(int x) { asm volatile(""); return x + $i; }
+			extern "C" int use$i(int x) { return twin(x) * $i; }
+			int f(int x) { return x + $i; }
+		EOF
+	done
+	sed -i 's/int f(int x)/int f(long x)/' "$dir/2.cc"
+	"${CC:-gcc}" -x c++ -O1 -shared -fPIC -nostdlib -o "$lib" "$dir/1.cc" "$dir/2.cc"
+	nm "$lib" | awk '/ [tT] _Z/ { printf "%s %s\n", $1, $3 }' | sort >"$dir/functions"
+	[ "$(wc -l <"$dir/functions")" = 4 ]
+	D="$dir/session"
+	python3 - "$lib" "$dir/functions" <<-'EOF' | python3 "$OPFS_TOP/tests/lib/mksession.py" "$D"
+		import json, os, sys
+		at = [int(l.split()[0], 16) for l in open(sys.argv[2])]
+		json.dump([{"app": "/opt/app", "image": sys.argv[1],
+		            "event": "CPU_CLK_UNHALTED",
+		            "mtime": int(os.stat(sys.argv[1]).st_mtime),
+		            "samples": {hex(a): 1 << i for i, a in enumerate(at)}}], sys.stdout)
+	EOF
+}
+
+@test "equal static names of different source files stay apart, and so do overloads" {
+	twins
+	run opfs ls current/symbol:
+	echo "$output"
+	[ "$(echo "$output" | grep -c '^twin(int)~[0-9a-f]\{8\}$')" = 2 ]
+	[[ $output == *"f(int)"* ]]
+	[[ $output == *"f(long)"* ]]
+	[ "$(echo "$output" | wc -l)" = 4 ]
+	sum=0
+	for s in $(echo "$output" | tr ' ' '?'); do
+		n=$(samples "$s")
+		[[ " 1 2 4 8 " == *" $n "* ]]
+		sum=$((sum + n))
+	done
+	[ "$sum" = 15 ]
+	one=$(echo "$output" | grep '^twin' | head -n 1)
+	run opfs cat "current/symbol:$one/report"
+	[ "$(echo "$output" | grep -c 'twin(int)')" = 1 ]
+	[ "$(samples 'twin(int)')" = "$(samples _ZL4twini)" ]
+}
+
+@test "names resolve whatever demangle: says, before and behind it" {
+	twins
+	a=$(samples 'f(int)')
+	[ -n "$a" ]
+	for d in none normal smart; do
+		[ "$(opfs why "current/demangle:$d/symbol:f(int)" | sed -n 's/^  samples *\([0-9]*\) of.*/\1/p')" = "$a" ]
+		run opfs cat "current/symbol:f(int)/demangle:$d/report"
+		[[ $output == *100.000* ]]
+		opfs ls "current/demangle:$d/symbol:" >"$BATS_TEST_TMPDIR/names"
+		[ "$(wc -l <"$BATS_TEST_TMPDIR/names")" = 4 ]
+		while IFS= read -r s; do
+			echo "$d: $s"
+			opfs cat "current/demangle:$d/symbol:$s/report.tsv" | grep -q 100.0000
+		done <"$BATS_TEST_TMPDIR/names"
+	done
+}
+
+# rows TAGS: names of the functions in a report below current/TAGS
+rows() {
+	opfs cat "current/event:CPU_CLK_UNHALTED/$1/with:no-header/report" | sed 's/.* libodd.so *//' | sort | tr '\n' ';'
+}
+
+@test "include-symbols takes mangled names first, demangled ones only if none is called so" {
+	[ "$(rows include-symbols:plain,starry)" = 'plain;starry;' ]
+	[ "$(rows include-symbols:_ZN1AC1Ev)" = 'A::A();' ]
+	[ "$(rows 'include-symbols:A::A()')" = 'A::A();A::A();' ]
+	[ "$(rows 'include-symbols:A*')" = 'A::A();A::A();' ]
+	[ "$(rows 'include-symbols:_ZN1A*')" = 'A::A();A::A();' ]
+	# "star*" is a function; the wildcard means it and the other one
+	[ "$(rows 'include-symbols:star*')" = 'star*;starry;' ]
+	[ "$(rows 'include-symbols:star\*')" = 'star*;' ]
+	[ "$(rows 'include-symbols:nosuch,plain')" = 'plain;' ]
+	[ "$(rows 'demangle:none/include-symbols:A::A()')" = '_ZN1AC1Ev;_ZN1AC2Ev;' ]
+}
+
+@test "exclude-symbols wins, and what is left out leaves the totals" {
+	[ "$(rows 'include-symbols:plain,starry/exclude-symbols:plain')" = 'starry;' ]
+	run opfs cat 'current/event:CPU_CLK_UNHALTED/include-symbols:plain/report.tsv'
+	[ "$(echo "$output" | awk -F '\t' 'NR == 2 { print $5, $6 }')" = '1 100.0000' ]
+	n=$(opfs cat 'current/event:CPU_CLK_UNHALTED/exclude-symbols:starry/report.tsv' |
+		awk -F '\t' 'NR > 1 { n += $5 } END { print n }')
+	[ "$n" = $((2047 - 1024)) ]
+	n=$(opfs cat 'current/event:CPU_CLK_UNHALTED/exclude-symbols:A::A()/report.tsv' |
+		awk -F '\t' 'NR > 1 { n += $5 } END { print n }')
+	[ "$n" = $((2047 - 12)) ]
+}

@@ -33,3 +33,12 @@ opdemo_transcript()
 	sed -n '/^--- stdout$/,/^--- stderr$/p' "$OPFS_TOP/tests/data/transcripts/$1" |
 		sed '1d;$d'
 }
+
+# same TRANSCRIPT PATH [SED-SCRIPT]: opfs cat PATH prints what the transcript has, edited.
+same()
+{
+	opdemo_transcript "$1" | sed -e "${3-}" >"$BATS_TEST_TMPDIR/want"
+	[ -s "$BATS_TEST_TMPDIR/want" ]
+	opdemo "$OPFS_BIN/opfs" cat --session-dir s1 "$2" >"$BATS_TEST_TMPDIR/got"
+	diff -u "$BATS_TEST_TMPDIR/want" "$BATS_TEST_TMPDIR/got"
+}

@@ -19,6 +19,8 @@ sys.stdout = keep
 KNOWN = {n: 1 << i for i, (n, _) in enumerate(session.NAMES)}
 KNOWN["everything"] = (1 << len(KNOWN)) - 1
 ERRNO = {"ENOENT": 2, "EINVAL": 22}
+INVALID = ["not a number", "%00", "not a percentage", "unknown; there are",
+           "needs a value", "isn't a directory", "an absolute path is needed"]
 bad = 0
 count = 0
 
@@ -37,18 +39,28 @@ def why(path):
 
 def check(path, want):
     status, got = why(path)
+    if want.startswith("REFUSED "):
+        if status != 1 or "cannot be opened" not in got or want[8:] not in got:
+            fail(path, "should be refused: " + want[8:], got)
+        return
     if want.startswith("!"):
         _, errno, *text = want.split(" ", 2)
         if status != 1:
             fail(path, "should not exist", got)
         elif text and text[0] not in got:
             fail(path, "no word of: " + text[0], got)
-        elif (errno == "EINVAL") != ("not a number" in got or "%00" in got):
+        elif (errno == "EINVAL") != any(word in got for word in INVALID):
             fail(path, "should be " + errno, got)
         return
     if status:
         return fail(path, "should exist", got)
-    kinds = {"PREFIX": "the beginning of a path", "VALUES": "the values of a tag",
+    if want.startswith("BASE "):
+        got = got.partition("compared with\n")[2]
+        if want[5:] not in " ".join(got.split()):
+            fail(path, "is not compared with " + want[5:], got)
+        return
+    kinds = {"MORE": "the dear files", "ENTRIES": "a directory of a report",
+             "PREFIX": "the beginning of a path", "VALUES": "the values of a tag",
              "LINK-OR-VALUES": "the values of a tag"}
     if want in kinds:
         if kinds[want] not in got:

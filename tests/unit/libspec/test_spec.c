@@ -31,7 +31,7 @@ Test(word, is_a_tag_only_up_to_the_first_colon)
 	cr_assert(spec_word_parse("event:a:b", 9, &w));
 	cr_expect_eq(w.tag->id, SPEC_EVENT);
 	cr_expect_str_eq(w.value, "a:b");
-	cr_expect_not(spec_word_parse("sort:sample", 11, &w));
+	cr_expect_not(spec_word_parse("sortx:sample", 12, &w));
 	cr_expect_not(spec_word_parse(":x", 2, &w));
 	cr_expect_not(spec_word_parse("Image:x", 7, &w));
 }

@@ -132,15 +132,18 @@ uint32_t fake_sample_file(struct fake *f, const char *app, const char *image,
 struct profile *fake_load(struct fake *f, unsigned needs)
 {
 	uint32_t *all = calloc(f->cat.nr_files + 1, sizeof(*all));
+	struct profile_query q = { .cat = &f->cat,
+				   .needs = needs,
+				   .demangle = SYM_DEMANGLE_NORMAL };
 	struct profile *p = NULL;
 	struct err err = { 0 };
 
 	cr_assert_not_null(all);
 	for (uint32_t i = 0; i < f->cat.nr_files; i++)
 		all[i] = i;
-	cr_assert_eq(
-		profile_load(&f->cat, all, f->cat.nr_files, needs, NULL, NULL, &p, &err),
-		0, "%s", err.msg);
+	q.selected = all;
+	q.nr_selected = f->cat.nr_files;
+	cr_assert_eq(profile_load(&q, &p, &err), 0, "%s", err.msg);
 	free(all);
 	return p;
 }

@@ -155,22 +155,6 @@ int tree_list(struct tree *t, const struct place *p, const struct viewer *v,
 	return rc;
 }
 
-struct text *text_get(struct text *x)
-{
-	__atomic_add_fetch(&x->refs, 1, __ATOMIC_RELAXED);
-	return x;
-}
-
-void text_put(struct text *x)
-{
-	if (!x || __atomic_sub_fetch(&x->refs, 1, __ATOMIC_ACQ_REL))
-		return;
-	if (x->fd >= 0)
-		close(x->fd);
-	free(x->data);
-	free(x);
-}
-
 static int slow(const struct viewer *v)
 {
 	struct timespec nap = { .tv_nsec = 1000000 };

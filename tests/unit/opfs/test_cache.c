@@ -122,14 +122,32 @@ Test(cache, keeps_to_its_bytes_and_drops_the_least_used)
 	thing_put(obj);
 }
 
-Test(cache, gives_what_is_larger_than_itself_and_does_not_keep_it)
+Test(cache, keeps_one_thing_that_is_larger_than_itself)
 {
-	struct recipe r = { .bytes = 100000 };
-	struct cache *c = cache_new(1000);
+	struct recipe large = { .bytes = 100000 }, small = { .bytes = 1000 };
+	struct cache *c = cache_new(4000);
+	void *obj;
 
-	cr_expect_eq(get(c, "k", &r, NULL), 0);
-	cr_expect_eq(alive, 0);
+	get(c, "first", &large, NULL);
+	get(c, "small", &small, NULL);
+	get(c, "second", &large, NULL);
+	cr_expect_eq(alive, 2);
+	cr_expect_null(cache_peek(c, &kind, "first", 5));
+	for (int i = 0; i < 10; i++) {
+		char key[] = { (char)('0' + i), '\0' };
+
+		get(c, key, &small, NULL);
+		get(c, "second", &large, NULL);
+	}
+	cr_expect_eq(large.made, 2);
+	cr_expect_leq(alive, 4);
+	obj = cache_peek(c, &kind, "second", 6);
+	cr_assert_not_null(obj);
+	cache_drop(c, &kind, "second", 6, obj);
+	thing_put(obj);
+	cr_expect_null(cache_peek(c, &kind, "second", 6));
 	cache_free(c);
+	cr_expect_eq(alive, 0);
 }
 
 Test(cache, does_not_keep_failures)

@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <string.h>
 
 #include "tests/unit/opfs/fake.h"
 
@@ -102,4 +103,79 @@ Test(header, unit_masks_tell_equal_titles_apart)
 	cr_expect_str_eq(title, "l2_...:0xffffffff");
 	profile_put(p);
 	fake_fini(&f);
+}
+
+Test(header, names_a_cpu_type_as_its_directory_of_events)
+{
+	cr_expect_str_eq(header_cpu_type(41), "i386/arch_perfmon");
+	cr_expect_str_eq(header_cpu_type(HEADER_CPU_TIMER), "timer");
+	cr_expect_null(header_cpu_type(9999));
+}
+
+/* Three CPUs of one event; what is split is the caller's choice. */
+static struct profile *load_split(struct fake *f, struct spec_class_rules rules)
+{
+	static const struct fake_event e = { "LLC_MISSES", 6000, 0x41, 41 };
+	const uint32_t all[] = { 0, 1, 2 };
+	struct profile_query q = {
+		.cat = &f->cat, .selected = all, .nr_selected = 3, .classes = rules
+	};
+	struct profile *p = NULL;
+	struct err err = { 0 };
+
+	for (int i = 0; i < 3; i++) {
+		struct catalog_file *file = &f->cat.files[fake_file(f, "/a", "/a", &e, 1)];
+
+		file->name.cpu = i == 2 ? SPEC_ALL : 10 - i;
+		file->name.tgid = file->name.tid = 100 + i;
+	}
+	cr_assert_eq(profile_load(&q, &p, &err), 0, "%s", err.msg);
+	return p;
+}
+
+static const struct {
+	struct spec_class_rules rules;
+	const char *lines, *titles[3];
+} splits[] = {
+	{ { .split_cpu = true },
+	  "Samples on CPU 9\nSamples on CPU 10\nSamples on CPU all\n",
+	  { "cpu:9", "cpu:10", "cpu:all" } },
+	{ { .split_tid = true },
+	  "Processes with a thread ID of 100\nProcesses with a thread ID of 101\n"
+	  "Processes with a thread ID of 102\n",
+	  { "tid:100", "tid:101", "tid:102" } },
+	{ { .split_tid = true, .split_tgid = true },
+	  "Processes with a thread group ID of 100\n"
+	  "Processes with a thread group ID of 101\n"
+	  "Processes with a thread group ID of 102\n",
+	  { "tgid:100", "tgid:101", "tgid:102" } },
+};
+
+Test(header, a_split_has_the_event_once_and_a_line_a_column)
+{
+	static const char event[] =
+		"CPU: Intel Architectural Perfmon, speed 2400 MHz (estimated)\n"
+		"Counted LLC_MISSES events (Last level cache demand requests from this core "
+		"that missed the LLC) with a unit mask of 0x41 (No unit mask) count 6000\n";
+
+	for (size_t i = 0; i < sizeof(splits) / sizeof(splits[0]); i++) {
+		char title[HEADER_TITLE_MAX + 1];
+		struct strbuf out = { 0 };
+		struct profile *p;
+		struct fake f;
+
+		fake_init(&f);
+		p = load_split(&f, splits[i].rules);
+		header_lines(p, &out);
+		cr_assert_gt(out.len, strlen(event));
+		cr_expect(!strncmp(out.data, event, strlen(event)), "%s", out.data);
+		cr_expect_str_eq(out.data + strlen(event), splits[i].lines);
+		for (size_t c = 0; c < 3; c++) {
+			header_title(p, c, title);
+			cr_expect_str_eq(title, splits[i].titles[c]);
+		}
+		strbuf_fini(&out);
+		profile_put(p);
+		fake_fini(&f);
+	}
 }

@@ -2,6 +2,9 @@
 #include "opfs/percent.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 static const char *text(double percent)
 {
@@ -50,4 +53,34 @@ Test(percent, never_outgrows_its_buffer)
 {
 	cr_expect_lt(strlen(text(1e300)), PERCENT_MAX);
 	cr_expect_lt(strlen(text(5e-324)), PERCENT_MAX);
+}
+
+Test(percent, standard_error_is_binomial)
+{
+	cr_expect(fabs(percent_error(1, 4) - 21.650635) < 1e-6);
+	cr_expect(fabs(percent_error(3, 4) - percent_error(1, 4)) < 1e-12);
+	cr_expect_eq(percent_error(0, 4), 0);
+	cr_expect_eq(percent_error(4, 4), 0);
+	cr_expect_eq(percent_error(0, 0), 0);
+	cr_expect_eq(percent_error(5, 4), 0);
+}
+
+Test(percent, is_what_printf_makes_of_it)
+{
+	char want[PERCENT_MAX];
+	uint64_t seed = 7;
+
+	for (int i = 0; i < 300000; i++) {
+		double percent;
+
+		seed = seed * 6364136223846793005u + 1442695040888963407u;
+		/* also halves of the last digit, where rounding is hardest */
+		percent = i % 2 ? percent_of(seed >> 40, (1u << 24) + (seed & 0xfff))
+				: (double)(seed >> 44) / 20000.0 + 0.00105;
+		if (percent <= 0.001 || percent >= 100)
+			continue;
+		snprintf(want, sizeof(want), "%7.4f", percent);
+		if (strcmp(want, "100.0000") != 0)
+			cr_assert_str_eq(text(percent), want, "%.17g", percent);
+	}
 }

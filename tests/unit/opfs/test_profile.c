@@ -3,139 +3,12 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/unit/opfs/fake.h"
-#include "libsym/index.h"
-
-/* ---- what stands in for helper processes: tables by path, made here */
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int loads;
-static struct sym_job last_job;
-static int load_result;
-
-static const struct sym demo_syms[] = {
-	{ .off = 0x100, .size = 0x10, .vma = 0x1100, .name = "first" },
-	{ .off = 0x110, .size = 0x10, .vma = 0x1110, .name = "_Zsecond" },
-	{ .off = 0x200, .size = 0x20, .vma = 0x1200, .name = "third" },
-};
-
-static struct sym_table demo_table = {
-	.state = SYM_OK,
-	.source = SYM_FROM_SYMTAB,
-	.reason = "",
-	.path = "/bin/demo",
-	.debug_path = "",
-	.syms = demo_syms,
-	.nr_syms = 3,
-	.refs = 1000000,
-};
-static struct sym_table kernel_table = {
-	.state = SYM_UNCHECKED,
-	.source = SYM_FROM_KALLSYMS,
-	.reason = "not compared",
-	.path = "/boot/vmlinux",
-	.debug_path = "",
-	.syms = demo_syms,
-	.nr_syms = 3,
-	.text_off = 0x100,
-	.refs = 1000000,
-};
-static const struct sym plt_syms[] = {
-	{ .off = 0x20, .size = 0x10, .vma = 0x20, .name = "exit@plt", .flags = SYM_PLT },
-};
-static struct sym_table stripped_table = {
-	.state = SYM_NO_SYMBOLS,
-	.source = SYM_FROM_NOTHING,
-	.reason = "/bin/stripped: stripped",
-	.path = "/bin/stripped",
-	.debug_path = "",
-	.build_id = { 2, { 0xab, 0xcd } },
-	.syms = plt_syms,
-	.nr_syms = 1,
-	.refs = 1000000,
-};
-static struct sym_table missing_table = {
-	.state = SYM_MISSING,
-	.reason = "/bin/gone: no such file",
-	.path = "",
-	.debug_path = "",
-	.refs = 1000000,
-};
-static struct sym_table empty_table = {
-	.state = SYM_OK,
-	.reason = "",
-	.path = "/bin/empty",
-	.debug_path = "",
-	.refs = 1000000,
-};
-
-int sym_cache_load(struct sym_cache *c, const struct sym_job *job,
-		   const atomic_bool *cancel, struct sym_table **out, struct err *err)
-{
-	struct sym_table *t = &missing_table;
-
-	(void)c;
-	(void)cancel;
-	pthread_mutex_lock(&lock);
-	loads++;
-	last_job = *job;
-	pthread_mutex_unlock(&lock);
-	if (load_result)
-		return err_set(err, load_result, "helpers cannot be started");
-	if (job->kind == SYM_VMLINUX)
-		t = &kernel_table;
-	else if (job->path && !strcmp(job->path, "/bin/demo"))
-		t = &demo_table;
-	else if (job->path && !strcmp(job->path, "/bin/empty"))
-		t = &empty_table;
-	else if (job->path && !strcmp(job->path, "/bin/stripped"))
-		t = &stripped_table;
-	*out = sym_table_get(t);
-	return 0;
-}
-
-struct sym_server *sym_cache_server(struct sym_cache *c)
-{
-	(void)c;
-	return NULL;
-}
-
-int sym_server_demangle(struct sym_server *s, const char *const *names, size_t nr,
-			enum sym_demangle_style style, const atomic_bool *cancel,
-			struct sym_names **out, struct err *err)
-{
-	struct sym_names *n = calloc(1, sizeof(*n) + nr * sizeof(char *));
-
-	(void)s;
-	(void)style;
-	(void)cancel;
-	(void)err;
-	cr_assert_not_null(n);
-	n->nr = nr;
-	for (size_t i = 0; i < nr; i++)
-		n->name[i] = strcmp(names[i], "_Zsecond") ? names[i] : "second()";
-	*out = n;
-	return 0;
-}
-
-static void make_tables(void)
-{
-	demo_table.index = sym_index_new(demo_syms, 3);
-	kernel_table.index = sym_index_new(demo_syms, 3);
-	stripped_table.index = sym_index_new(plt_syms, 1);
-}
-
-static void free_tables(void)
-{
-	sym_index_free(demo_table.index);
-	sym_index_free(kernel_table.index);
-	sym_index_free(stripped_table.index);
-}
+#include "tests/unit/opfs/made_up_syms.h"
 
 TestSuite(profile, .init = make_tables, .fini = free_tables);
 
@@ -143,7 +16,6 @@ TestSuite(profile, .init = make_tables, .fini = free_tables);
 
 static const struct fake_event cycles = { "CYCLES", 1000, 0, 41 };
 static const struct fake_event misses = { "MISSES", 50, 1, 41 };
-static struct sym_cache *const some_cache = (struct sym_cache *)&demo_table;
 
 static int load_all(struct fake *f, const struct viewer *v, struct profile **p,
 		    struct err *err)
@@ -152,7 +24,13 @@ static int load_all(struct fake *f, const struct viewer *v, struct profile **p,
 
 	for (uint32_t i = 0; i < f->cat.nr_files; i++)
 		all[i] = i;
-	return profile_load(&f->cat, all, f->cat.nr_files, PROFILE_SYMBOLS, some_cache, v,
+	return profile_load(&(struct profile_query){ .cat = &f->cat,
+						     .selected = all,
+						     .nr_selected = f->cat.nr_files,
+						     .needs = PROFILE_SYMBOLS,
+						     .demangle = SYM_DEMANGLE_NORMAL,
+						     .syms = some_cache,
+						     .viewer = v },
 			    p, err);
 }
 

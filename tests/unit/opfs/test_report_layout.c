@@ -16,18 +16,18 @@ struct layout {
 	struct view_options how;
 };
 
-static void
-expect_text(const struct layout *l,
-	    int (*render)(const struct profile *p, const struct view_options *o,
-			  const struct viewer *v, struct strbuf *out, struct err *err))
+static void expect_text(const struct layout *l, const struct report *report)
 {
+	const struct options o = { .view = l->how };
+	struct report_job job = { .o = &o, .path = "current" };
 	struct fake f;
 	struct profile *p = reference_profile(&f, &l->what);
 	char *want = reference_text(l->transcript);
 	struct strbuf out = { 0 };
 	struct err err = { 0 };
 
-	cr_assert_eq(render(p, &l->how, NULL, &out, &err), 0, "%s", err.msg);
+	job.p = p;
+	cr_assert_eq(report->render(&job, &out, &err), 0, "%s", err.msg);
 	cr_expect_str_eq(strbuf_str(&out), want, "%s: got\n%s", l->transcript,
 			 strbuf_str(&out));
 	strbuf_fini(&out);
@@ -51,7 +51,7 @@ Test(report_layout, by_application_reads_as_opreport)
 	};
 
 	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++)
-		expect_text(&layouts[i], report_by_app);
+		expect_text(&layouts[i], &report_summary);
 }
 
 Test(report_layout, by_symbol_reads_as_opreport_l)
@@ -85,5 +85,5 @@ Test(report_layout, by_symbol_reads_as_opreport_l)
 	};
 
 	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++)
-		expect_text(&layouts[i], report_by_symbol);
+		expect_text(&layouts[i], &report_symbols);
 }

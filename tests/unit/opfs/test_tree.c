@@ -9,92 +9,11 @@
 
 #include "base/cleanup.h"
 #include "base/vec.h"
-#include "opfs/tree.h"
-#include "tests/unit/opfs/sessions.h"
+#include "tests/unit/opfs/places.h"
 
-static struct sessions disk;
-static struct tree *tree;
-static const struct viewer owner;
-
-static void setup(void)
-{
-	sessions_init(&disk);
-}
-
-static void teardown(void)
-{
-	tree_free(tree);
-	tree = NULL;
-	sessions_fini(&disk);
-}
-
-TestSuite(tree, .init = setup, .fini = teardown);
-
-static void open_tree(bool shared)
-{
-	struct tree_options o = { .session_dir = disk.dir,
-				  .shared = shared,
-				  .owner = geteuid(),
-				  .cache_bytes = 1 << 20,
-				  .about = "a test" };
-	struct err err;
-
-	cr_assert_eq(tree_new(&o, &tree, &err), 0, "%s", err.msg);
-}
-
-static struct place walk(const char *path)
-{
-	struct err err = { 0 };
-	struct place p;
-
-	cr_assert_eq(tree_walk(tree, path, &owner, &p, NULL, &err), 0, "%s: %s", path,
-		     err.msg);
-	return p;
-}
-
-static uint64_t samples(const char *path)
-{
-	struct place p = walk(path);
-	uint64_t n = tree_samples(&p);
-
-	place_fini(&p);
-	return n;
-}
-
-static int fails(const char *path, const struct viewer *v, struct err *err)
-{
-	struct place p;
-	int rc = tree_walk(tree, path, v, &p, NULL, err);
-
-	if (!rc)
-		place_fini(&p);
-	return rc;
-}
+TestSuite(tree, .init = places_init, .fini = places_fini);
 
 /* ---- listing */
-
-struct found {
-	char *data[2000];
-	enum place_kind kind[2000];
-	size_t nr;
-};
-
-static int keep(void *ctx, const struct tree_entry *e)
-{
-	struct found *f = ctx;
-
-	cr_assert_lt(f->nr, 2000);
-	f->kind[f->nr] = e->kind;
-	f->data[f->nr++] = strdup(e->name);
-	return 0;
-}
-
-static void found_fini(struct found *f)
-{
-	for (size_t i = 0; i < f->nr; i++)
-		free(f->data[i]);
-	f->nr = 0;
-}
 
 /* What find(1) meets below a place: links are not followed. */
 struct met {
@@ -152,7 +71,7 @@ Test(tree, of_1000_images_and_2_events_is_met_in_one_directory_an_image_and_even
 	place_fini(&p);
 	/* current, event, its 2 values, their image directories, the images in each */
 	cr_expect_eq(m.directories, 1 + 1 + 2 + 2 + 1000 + 500, "%zu", m.directories);
-	cr_expect_eq(m.files, (1 + 2 + 1500) * nr_reports);
+	cr_expect_eq(m.files, (1 + 2 + 1500) * nr_listed());
 	cr_expect_leq(m.most, 15);
 	cr_expect_gt(m.links, 1500);
 }
@@ -166,9 +85,11 @@ Test(tree, passes_over_an_axis_with_one_value)
 	open_tree(false);
 	p = walk("current");
 	cr_assert_eq(tree_list(tree, &p, &owner, keep, &f, NULL), 0);
-	cr_expect_eq(f.nr, nr_reports + 1);
-	cr_expect_str_eq(f.data[nr_reports], "symbol");
-	cr_expect_eq(f.kind[nr_reports], PLACE_LINK);
+	cr_assert_eq(f.nr, nr_listed() + 2);
+	cr_expect_str_eq(f.data[nr_listed()], "more");
+	cr_expect_eq(f.kind[nr_listed()], PLACE_LINK);
+	cr_expect_str_eq(f.data[nr_listed() + 1], "symbol");
+	cr_expect_eq(f.kind[nr_listed() + 1], PLACE_LINK);
 	found_fini(&f);
 	place_fini(&p);
 }
@@ -326,19 +247,6 @@ Test(tree, gives_equal_places_equal_keys_and_others_others)
 }
 
 /* ---- reasons */
-
-static char *status_of(const struct viewer *v)
-{
-	struct place p = walk("status");
-	struct text *text;
-	char *copy;
-
-	cr_assert_eq(tree_text(tree, &p, v, &text, NULL), 0);
-	copy = strndup(text->data, text->len);
-	text_put(text);
-	place_fini(&p);
-	return copy;
-}
 
 Test(tree, keeps_reasons_for_who_asked_but_not_of_probes)
 {

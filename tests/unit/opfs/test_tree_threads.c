@@ -64,6 +64,12 @@ static void *reader(void *arg)
 		"current/lib/libx.so",
 		"current/usr",
 		"session:current,saved/image:/bin/demo",
+		"current/diff:saved/summary",
+		"saved/diff:current",
+		"current/diff:saved/image:demo/summary",
+		"current/split:cpu/merge:lib",
+		"current/event:EV/more:",
+		"current/threshold:5/summary",
 	};
 	const struct viewer v = { .uid = (uid_t)(uintptr_t)arg };
 

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "opfs/annotate.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/utf8.h"
+#include "opfs/header.h"
+#include "opfs/percent.h"
+
+/* "%6d %7s" of a class: what a line without samples has as blanks. */
+enum { COUNT_WIDTH = 6, PAIR_WIDTH = COUNT_WIDTH + 1 + 7 };
+
+void annotate_counts(const struct sources *s, const uint64_t *samples, struct strbuf *out)
+{
+	char percent[PERCENT_MAX];
+
+	for (size_t c = 0; c < s->nr_classes; c++) {
+		percent_format(percent_of(samples[c], s->totals[c]), percent);
+		strbuf_number(out, samples[c], COUNT_WIDTH);
+		strbuf_putc(out, ' ');
+		strbuf_puts(out, percent);
+	}
+}
+
+void annotate_prefix(const struct sources *s, const uint64_t *samples, struct strbuf *out)
+{
+	if (samples)
+		annotate_counts(s, samples, out);
+	else
+		strbuf_fill(out, ' ', s->nr_classes * PAIR_WIDTH);
+	if (s->nr_classes)
+		strbuf_fill(out, ' ', 2 * s->nr_classes - 1);
+	strbuf_putc(out, ':');
+}
+
+void annotate_text(const char *text, struct strbuf *out)
+{
+	const char *end;
+
+	while ((end = strstr(text, "*/"))) {
+		CLEANUP(strbuf_fini) struct strbuf part = { 0 };
+
+		strbuf_add(&part, text, (size_t)(end + 1 - text));
+		view_text(strbuf_str(&part), out);
+		strbuf_putc(out, ' ');
+		text = end + 1;
+	}
+	view_text(text, out);
+}
+
+/* ---- what stands behind a line */
+
+static void add_total(const struct sources *s, const struct source_symbol *symbols,
+		      size_t nr, struct strbuf *out)
+{
+	strbuf_puts(out, "total: ");
+	for (size_t c = 0; c < s->nr_classes; c++) {
+		char percent[PERCENT_MAX];
+		uint64_t sum = 0;
+
+		for (size_t i = 0; i < nr; i++)
+			sum += symbols[i].samples[c];
+		percent_format(percent_of(sum, s->totals[c]), percent);
+		strbuf_number(out, sum, COUNT_WIDTH);
+		strbuf_putc(out, ' ');
+		strbuf_puts(out, percent);
+	}
+}
+
+void annotate_symbols(const struct sources *s, const struct source_symbol *symbols,
+		      size_t nr, struct strbuf *out)
+{
+	if (!nr)
+		return;
+	strbuf_puts(out, " /* ");
+	for (size_t i = 0; i < nr; i++) {
+		annotate_text(symbols[i].name, out);
+		strbuf_putc(out, ' ');
+		if (nr == 1)
+			break;
+		annotate_counts(s, symbols[i].samples, out);
+		strbuf_puts(out, ", ");
+	}
+	add_total(s, symbols, nr, out);
+	strbuf_puts(out, " */");
+}
+
+/* No total: code inlined into inlined code is in both counts. */
+static void add_calls(const struct sources *s, const struct source_call *calls, size_t nr,
+		      struct strbuf *out)
+{
+	if (!nr)
+		return;
+	strbuf_puts(out, " /* inlined here: ");
+	for (size_t i = 0; i < nr; i++) {
+		if (i)
+			strbuf_puts(out, ", ");
+		annotate_text(calls[i].name[0] ? calls[i].name : "(no name)", out);
+		strbuf_putc(out, ' ');
+		annotate_counts(s, calls[i].samples, out);
+	}
+	strbuf_puts(out, " */");
+}
+
+/* ---- text of a source file: any bytes, none of which may move a cursor */
+
+/* Bytes at @at that must not be shown as they are: 0, 1, or 2 of a control in UTF-8. */
+static size_t control_len(const unsigned char *at, size_t left)
+{
+	if ((at[0] < 0x20 && at[0] != '\t') || at[0] == 0x7f)
+		return 1;
+	if (at[0] == 0xc2 && left > 1 && at[1] >= 0x80 && at[1] < 0xa0)
+		return 2;
+	return at[0] >= 0x80 && at[0] < 0xa0;
+}
+
+static void add_control(const unsigned char *at, size_t len, struct strbuf *out)
+{
+	if (len == 1 && at[0] < 0x80) {
+		strbuf_putc(out, '^');
+		strbuf_putc(out, (char)(at[0] ^ 0x40));
+	} else {
+		strbuf_printf(out, "<%02x>", at[len - 1]);
+	}
+}
+
+void annotate_source(const char *data, size_t len, struct strbuf *out)
+{
+	const unsigned char *at = (const unsigned char *)data, *end, *plain;
+
+	if (len && data[len - 1] == '\r')
+		len--;
+	end = at + len;
+	for (plain = at; at < end;) {
+		size_t control = 0;
+
+		if (*at >= 0x20 && *at < 0x7f) {
+			at++;
+			continue;
+		}
+		control = control_len(at, (size_t)(end - at));
+		if (control) {
+			strbuf_add(out, plain, (size_t)(at - plain));
+			add_control(at, control, out);
+			plain = at += control;
+		} else {
+			size_t utf8 = utf8_len(at, (size_t)(end - at));
+
+			at += utf8 ? utf8 : 1;
+		}
+	}
+	strbuf_add(out, plain, (size_t)(end - plain));
+}
+
+/* ---- lines of a file */
+
+struct walk { /* how far the lists of a file, all by line, are written */
+	const struct report_job *job;
+	const struct sources *s;
+	const struct source_file *f;
+	size_t line, symbol, call;
+};
+
+#define SKIP(list, at, nr, upto)                                                         \
+	do {                                                                             \
+		while (*(at) < (nr) && (list)[*(at)].line < (upto))                      \
+			++*(at);                                                         \
+	} while (0)
+
+static void walk_to(struct walk *w, uint32_t line)
+{
+	SKIP(w->f->lines, &w->line, w->f->nr_lines, line);
+	SKIP(w->f->symbols, &w->symbol, w->f->nr_symbols, line);
+	SKIP(w->f->calls, &w->call, w->f->nr_calls, line);
+}
+
+static const uint64_t *samples_at(const struct walk *w, uint32_t line)
+{
+	const struct source_line *l = &w->f->lines[w->line];
+
+	return w->line < w->f->nr_lines && l->line == line ? l->samples : NULL;
+}
+
+/* What is behind the line where the walk is. */
+static void add_behind(struct walk *w, uint32_t line, struct strbuf *out)
+{
+	size_t symbol = w->symbol, call = w->call;
+
+	SKIP(w->f->symbols, &symbol, w->f->nr_symbols, line + 1);
+	SKIP(w->f->calls, &call, w->f->nr_calls, line + 1);
+	annotate_symbols(w->s, w->f->symbols + w->symbol, symbol - w->symbol, out);
+	add_calls(w->s, w->f->calls + w->call, call - w->call, out);
+}
+
+/* The next line at or behind the walk that has anything; 0: there is none. */
+static uint32_t next_line(const struct walk *w)
+{
+	uint32_t next = UINT32_MAX;
+
+	if (w->line < w->f->nr_lines)
+		next = w->f->lines[w->line].line;
+	if (w->symbol < w->f->nr_symbols && w->f->symbols[w->symbol].line < next)
+		next = w->f->symbols[w->symbol].line;
+	if (w->call < w->f->nr_calls && w->f->calls[w->call].line < next)
+		next = w->f->calls[w->call].line;
+	return next == UINT32_MAX ? 0 : next;
+}
+
+/* Lines that are not there, by number. */
+static void add_numbers(struct walk *w, uint32_t from, uint32_t last, const char *what,
+			struct strbuf *out)
+{
+	walk_to(w, from);
+	for (uint32_t line; (line = next_line(w)) && line <= last; walk_to(w, line + 1)) {
+		annotate_prefix(w->s, samples_at(w, line), out);
+		strbuf_puts(out, "(line ");
+		strbuf_number(out, line, 0);
+		strbuf_puts(out, what);
+		strbuf_putc(out, ')');
+		add_behind(w, line, out);
+		strbuf_putc(out, '\n');
+	}
+}
+
+/* How many lines there are. */
+static int add_lines(struct walk *w, const struct sym_text *text,
+		     const struct annotate_part *part, uint32_t *last, struct strbuf *out)
+{
+	const char *at = text->data, *end = at + text->len, *next;
+	uint32_t line = 0;
+
+	for (; at < end && line < UINT32_MAX - 1; at = next + 1) {
+		next = memchr(at, '\n', (size_t)(end - at));
+		if (!next)
+			next = end;
+		if (++line < part->first)
+			continue;
+		if (line > part->last)
+			break;
+		if (line % 4096 == 0 && viewer_gone(w->job->v))
+			return -EINTR;
+		walk_to(w, line);
+		annotate_prefix(w->s, samples_at(w, line), out);
+		annotate_source(at, (size_t)(next - at), out);
+		add_behind(w, line, out);
+		strbuf_putc(out, '\n');
+	}
+	*last = line;
+	return 0;
+}
+
+static void add_without_source(struct walk *w, const struct sym_text *text,
+			       const struct annotate_part *part, struct strbuf *out)
+{
+	strbuf_puts(out, "/* No source: ");
+	annotate_text(text ? text->reason : "not looked for", out);
+	if (text && text->state == SYM_MISSING)
+		strbuf_puts(out, "; where it is now can be told: "
+				 "search-dirs:%2FDIRECTORY, base-dirs:");
+	strbuf_puts(out, " */\n");
+	for (size_t i = 0; i < w->f->nr_symbols; i++) {
+		const struct source_symbol *sym = &w->f->symbols[i];
+
+		if (sym->line < part->first || sym->line > part->last)
+			continue;
+		annotate_symbols(w->s, sym, 1, out);
+		strbuf_putc(out, '\n');
+	}
+	w->symbol = w->f->nr_symbols; /* told above */
+	add_numbers(w, part->first ? part->first : 1, part->last, "", out);
+}
+
+int annotate_file(const struct report_job *job, const struct sources *s,
+		  const struct source_file *f, const struct sym_text *text,
+		  const struct annotate_part *part, struct strbuf *out, struct err *err)
+{
+	struct annotate_part all = *part;
+	struct walk w = { .job = job, .s = s, .f = f };
+	uint32_t last;
+
+	if (!all.last)
+		all.last = UINT32_MAX;
+	if (!text || text->state != SYM_OK) {
+		add_without_source(&w, text, &all, out);
+		return 0;
+	}
+	if (add_lines(&w, text, &all, &last, out))
+		return report_interrupted(err);
+	if (last < all.last)
+		add_numbers(&w, last + 1, all.last, " is behind the end of the file",
+			    out);
+	return 0;
+}
+
+/* ---- comments */
+
+static void add_time(int64_t seconds, struct strbuf *out)
+{
+	time_t t = (time_t)seconds;
+	char text[32];
+	struct tm tm;
+
+	if (gmtime_r(&t, &tm) && strftime(text, sizeof(text), "%F %T", &tm))
+		strbuf_puts(out, text);
+	else
+		strbuf_printf(out, "%" PRId64, seconds);
+}
+
+static void add_age(const struct report_job *job, const struct source_file *f,
+		    const struct sym_text *text, struct strbuf *out)
+{
+	if (!f->binary_mtime || text->mtime <= f->binary_mtime)
+		return;
+	strbuf_puts(out, " * This source file (");
+	add_time(text->mtime, out);
+	strbuf_puts(out, ") is newer than ");
+	annotate_text(job->p->cat->images[f->binary].shown, out);
+	strbuf_puts(out, " (");
+	add_time(f->binary_mtime, out);
+	strbuf_puts(out, "):\n * lines may not be those that were sampled\n");
+}
+
+void annotate_total(const struct report_job *job, const struct sources *s,
+		    const struct source_file *f, const struct sym_text *text,
+		    struct strbuf *out)
+{
+	strbuf_puts(out, "/* \n * Total samples for file : \"");
+	annotate_text(f->name, out);
+	strbuf_puts(out, "\"\n * \n * ");
+	annotate_counts(s, f->samples, out);
+	strbuf_putc(out, '\n');
+	if (text && text->state == SYM_OK) {
+		if (strcmp(text->path, f->name) != 0) {
+			strbuf_puts(out, " * Read from : \"");
+			annotate_text(text->path, out);
+			strbuf_puts(out, "\"\n");
+		}
+		add_age(job, f, text, out);
+	}
+	strbuf_puts(out, " */\n\n");
+	if (f->nr_lines && !f->lines[0].line) {
+		strbuf_puts(out, "<credited to line zero> ");
+		annotate_prefix(s, f->lines[0].samples, out);
+	}
+	strbuf_putc(out, '\n');
+}
+
+void annotate_classes(const struct profile *p, struct strbuf *out)
+{
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+	const char *at;
+
+	header_lines(p, &text);
+	at = strbuf_str(&text);
+	while (*at) {
+		CLEANUP(strbuf_fini) struct strbuf line = { 0 };
+		size_t len = strcspn(at, "\n");
+
+		strbuf_add(&line, at, len);
+		strbuf_puts(out, " * ");
+		annotate_text(strbuf_str(&line), out);
+		strbuf_putc(out, '\n');
+		at += len + (at[len] == '\n');
+	}
+}
+
+static void add_choice(const struct report_job *job, struct strbuf *out)
+{
+	if (!job->entry) {
+		strbuf_puts(out, " * Output annotated source of functions\n");
+		return;
+	}
+	strbuf_puts(out, " * Output annotated source file with samples\n");
+	if (job->o->view.threshold > 0)
+		strbuf_printf(out,
+			      " * Output files where samples count reach %g%% of the "
+			      "samples\n",
+			      job->o->view.threshold);
+	else
+		strbuf_puts(out, " * Output all files\n");
+}
+
+void annotate_about(const struct report_job *job, const char *what, struct strbuf *out)
+{
+	strbuf_puts(out, "/* \n * Path: ");
+	annotate_text(job->path, out);
+	strbuf_printf(out, "/%s\n * \n * Interpretation of path:\n", what);
+	add_choice(job, out);
+	if (job->o->inlines)
+		strbuf_puts(out,
+			    " * Samples in inlined code are counted in its own lines; "
+			    "\"inlined here\" shows them\n * again where it is called, "
+			    "and is in no total\n");
+	strbuf_puts(out, " * \n");
+	annotate_classes(job->p, out);
+	strbuf_puts(out, " */\n");
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef OPFS_ANNOTATE_H
+#define OPFS_ANNOTATE_H
+
+#include <stdint.h>
+
+#include "base/strbuf.h"
+#include "libsym/source.h"
+#include "opfs/report.h"
+#include "opfs/sources.h"
+
+/*
+ * Annotated source text, as opannotate writes it: each line behind the samples of each
+ * class and their percentage; totals of functions and of inlined code in comments
+ * behind the line.
+ */
+
+/* "   353 32.1787", one after the other for each class. */
+void annotate_counts(const struct sources *s, const uint64_t *samples,
+		     struct strbuf *out);
+/* What is in front of a line; @samples NULL: as many blanks. */
+void annotate_prefix(const struct sources *s, const uint64_t *samples,
+		     struct strbuf *out);
+
+/* Text in a comment: a name, or what somebody typed; does not end the comment. */
+void annotate_text(const char *text, struct strbuf *out);
+
+/* A line of a source, without its end: controls in it are shown, not sent. */
+void annotate_source(const char *data, size_t len, struct strbuf *out);
+
+/* "/" "* crunch total:    353 32.1787 *" "/", with a blank before, for functions that
+ * begin in one line; nothing if @nr is 0. */
+void annotate_symbols(const struct sources *s, const struct source_symbol *symbols,
+		      size_t nr, struct strbuf *out);
+
+struct annotate_part { /* of a file: lines [first, last]; last 0: to the end */
+	uint32_t first, last;
+};
+
+/**
+ * annotate_file - the lines of a file, or, without @text, its functions
+ * @text: the source; NULL or without SYM_OK: its reason is told
+ * Samples of lines behind the end of the text are listed by number.
+ */
+int annotate_file(const struct report_job *job, const struct sources *s,
+		  const struct source_file *f, const struct sym_text *text,
+		  const struct annotate_part *part, struct strbuf *out, struct err *err);
+
+/* The comment about a file: its total, where it was read, whether it is too new. */
+void annotate_total(const struct report_job *job, const struct sources *s,
+		    const struct source_file *f, const struct sym_text *text,
+		    struct strbuf *out);
+
+/* What was counted, as lines of a comment. */
+void annotate_classes(const struct profile *p, struct strbuf *out);
+
+/* The comment about the report: its path and what was counted. */
+void annotate_about(const struct report_job *job, const char *what, struct strbuf *out);
+
+/**
+ * annotate_open - reads a source file, with the rights of the user who asks
+ * @out: a text, also if there is none: then it says why
+ * The path is what search-dirs: and base-dirs: make of it, else as DWARF has it.
+ * Returns 0, -EINTR, -ENOMEM.  (annotate_open.c)
+ */
+int annotate_open(const struct report_job *job, const char *name, struct sym_text **out,
+		  struct err *err);
+
+/* base-dirs: needs search-dirs:.  0 or -EINVAL.  (annotate_open.c) */
+int annotate_check(const struct report_job *job, struct err *err);
+
+#endif

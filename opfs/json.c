@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "opfs/json.h"
+
+#include <inttypes.h>
+
+#include "opfs/markup.h"
+
+static void begin(struct json *j)
+{
+	if (j->comma)
+		strbuf_putc(j->out, ',');
+	if (j->line)
+		strbuf_putc(j->out, '\n');
+	else if (j->comma)
+		strbuf_putc(j->out, ' ');
+	j->line = false;
+	j->comma = true;
+}
+
+void json_open(struct json *j, char bracket)
+{
+	begin(j);
+	strbuf_putc(j->out, bracket);
+	j->comma = false;
+}
+
+void json_close(struct json *j, char bracket)
+{
+	if (j->line)
+		strbuf_putc(j->out, '\n');
+	j->line = false;
+	strbuf_putc(j->out, bracket);
+	j->comma = true;
+}
+
+void json_key(struct json *j, const char *key)
+{
+	begin(j);
+	strbuf_putc(j->out, '"');
+	strbuf_puts(j->out, key);
+	strbuf_puts(j->out, "\": ");
+	j->comma = false;
+}
+
+void json_line(struct json *j)
+{
+	j->line = true;
+}
+
+void json_string(struct json *j, const char *text)
+{
+	if (!text) {
+		json_null(j);
+		return;
+	}
+	begin(j);
+	markup_json(text, j->out);
+}
+
+void json_number(struct json *j, uint64_t n)
+{
+	begin(j);
+	strbuf_printf(j->out, "%" PRIu64, n);
+}
+
+void json_real(struct json *j, double x)
+{
+	begin(j);
+	strbuf_printf(j->out, "%.9g", x);
+}
+
+void json_bool(struct json *j, bool x)
+{
+	begin(j);
+	strbuf_puts(j->out, x ? "true" : "false");
+}
+
+void json_null(struct json *j)
+{
+	begin(j);
+	strbuf_puts(j->out, "null");
+}
+
+void json_address(struct json *j, uint64_t address)
+{
+	begin(j);
+	strbuf_printf(j->out, "\"0x%" PRIx64 "\"", address);
+}

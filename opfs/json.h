@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef OPFS_JSON_H
+#define OPFS_JSON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/strbuf.h"
+
+/* Writes JSON, with the commas where they belong.  A zeroed one with @out is ready. */
+struct json {
+	struct strbuf *out;
+	bool comma; /* due before the next key or value */
+	bool line;  /* it begins a line */
+};
+
+void json_open(struct json *j, char bracket);   /* '{' or '[' */
+void json_close(struct json *j, char bracket);  /* '}' or ']' */
+void json_key(struct json *j, const char *key); /* plain ASCII */
+/* What comes next begins a line: one thing a line can be read, and compared, by people. */
+void json_line(struct json *j);
+
+void json_string(struct json *j, const char *text); /* any bytes; NULL: null */
+void json_number(struct json *j, uint64_t n);
+void json_real(struct json *j, double x); /* finite */
+void json_bool(struct json *j, bool x);
+void json_null(struct json *j);
+/* An address: "0x..." in a string, for many readers keep no more than 53 bits of a number. */
+void json_address(struct json *j, uint64_t address);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef OPFS_OPTIONS_H
+#define OPFS_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "libspec/class.h"
+#include "libspec/spec.h"
+#include "libsym/demangle.h"
+#include "opfs/view.h"
+
+/*
+ * What the presenting tags of a specification ask of a report.  All zeros are the
+ * defaults.  Borrows from the specification.
+ */
+struct options {
+	struct view_options view;
+	struct spec_class_rules classes; /* merge:, split: */
+	bool merge_lib;
+	enum sym_demangle_style demangle;
+	bool debug_info; /* with:debug-info */
+	bool inlines;    /* with:inlines */
+	bool source;     /* with:source */
+	const char *syntax; /* as objdump -M; NULL: none given */
+	const struct spec_value *include_symbols, *exclude_symbols; /* NULL: not given */
+	const struct spec_value *include_file, *exclude_file;
+	const struct spec_value *image_path, *root, *search_dirs, *base_dirs;
+	uint64_t tags;  /* presenting tags that were given: OPTION_TAG() */
+	uint64_t words; /* words of any tag that were given: those of with: are OPTION_WITH() */
+};
+
+#define OPTION_TAG(id) (1ull << SPEC_##id)
+#define OPTION_WITH(id) (1ull << SPEC_WORD_WITH_##id)
+
+/**
+ * options_init - reads the presenting tags
+ * @spec: must outlive @o
+ * Its values were checked one by one when they were made, so this cannot fail.
+ */
+void options_init(struct options *o, const struct spec *spec);
+
+/* Tags that change what is loaded, not only how it is shown: appends them to a key. */
+void options_profile_key(const struct options *o, struct strbuf *key);
+
+#endif

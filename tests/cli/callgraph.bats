@@ -1,0 +1,284 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# details and callgraph: against what OProfile printed, and of a program that was recorded.
+
+bats_require_minimum_version 1.5.0
+load ../lib/opdemo
+load record
+
+setup_file()
+{
+	local cc=${CC:-gcc} dir=$BATS_FILE_TMPDIR
+	"$cc" -O1 -g -fno-omit-frame-pointer -shared -fPIC -DLIBRARY -o "$dir/libcalls.so" \
+		"$progs/calls.c"
+	"$cc" -O1 -g -fno-omit-frame-pointer -o "$dir/calls" "$progs/calls.c" -L"$dir" -lcalls \
+		-Wl,-rpath,"$dir"
+	chmod 755 "$BATS_RUN_TMPDIR" "$dir" 2>/dev/null || true
+}
+
+setup()
+{
+	[ -x "$OPFS_BIN/opfs" ] || skip "no $OPFS_BIN/opfs"
+}
+
+demo=image:/opt/opdemo/bin/demo
+cycles=event:CPU_CLK_UNHALTED
+alone=with:exclude-dependent
+
+# The reference session's transcripts: see doc/differences.md for the edits.
+reference()
+{
+	opdemo_possible || skip "no mount namespace: needs root or unprivileged user namespaces"
+	same "$@"
+}
+
+# The line that callgraph has and OProfile has not.
+said='/^\(vma  *\)\{0,1\}samples  /i\
+Callers above a symbol and callees below it count samples that were taken during calls, not calls'
+
+@test "30: places of symbols" {
+	reference 30-details.txt current/$demo/$alone/$cycles/details
+}
+
+@test "31: with source lines" {
+	reference 31-details-g.txt current/$demo/$alone,debug-info/$cycles/details
+}
+
+@test "32: with cumulated samples, which begin anew with each symbol" {
+	reference 32-details-a.txt current/$demo/$alone,accumulated/$cycles/details
+}
+
+@test "33: of two events" {
+	reference 33-details-2ev.txt current/$demo/$alone/details
+}
+
+@test "34: in percent of the whole, with images shown as themselves" {
+	reference 34-details-global.txt current/$demo/$cycles/with:global-percent/details
+}
+
+@test "40: callers and callees" {
+	reference 40-cg.txt current/$demo/$cycles/callgraph "$said"
+}
+
+@test "41: without dependent images" {
+	reference 41-cg-x.txt current/$demo/$cycles/$alone/callgraph "$said"
+}
+
+@test "42: with addresses and source lines" {
+	reference 42-cg-w-g.txt current/$demo/$cycles/with:show-address,debug-info/callgraph \
+		"$said"
+}
+
+@test "43: in percent of the whole" {
+	reference 43-cg-global.txt current/$demo/$cycles/with:global-percent/callgraph "$said"
+}
+
+@test "44: a threshold, for symbols and for their callers and callees" {
+	reference 44-cg-threshold.txt current/$demo/$cycles/threshold:10/callgraph "$said"
+}
+
+@test "45: with cumulated samples, which begin anew with each group" {
+	reference 45-cg-a.txt current/$demo/$cycles/with:accumulated/callgraph "$said"
+}
+
+# OProfile loses the arcs between images then; here they are those of 40.
+@test "46: merged libraries keep the arcs that lead into them" {
+	reference 40-cg.txt current/$demo/$cycles/merge:lib/callgraph \
+		"$said
+		s/^\(samples .*\)image name  /\1app name    /"
+}
+
+@test "47: of two events" {
+	reference 47-cg-2ev.txt current/$demo/callgraph "$said"
+}
+
+@test "48: of all applications" {
+	reference 48-cg-all.txt current/$cycles/callgraph "$said"
+}
+
+@test "49: blocks in another order" {
+	reference 49-cg-sort-symbol.txt current/$demo/$cycles/sort:symbol/callgraph "$said"
+}
+
+@test "99: details does not take what callgraph takes, nor the other way round" {
+	opdemo_possible || skip "no mount namespace: needs root or unprivileged user namespaces"
+	for path in with:inlines/details diff:base/callgraph sort:diff/details \
+		with:exclude-dependent/merge:lib/callgraph; do
+		run opdemo "$OPFS_BIN/opfs" cat --session-dir s1 "current/$path"
+		[ "$status" = 1 ]
+		[[ $output == "opfs cat: current/$path: "* ]]
+	done
+}
+
+@test "one symbol's block has callers and callees, which have no block of their own" {
+	opdemo_possible || skip "no mount namespace: needs root or unprivileged user namespaces"
+	opdemo "$OPFS_BIN/opfs" cat --session-dir s1 \
+		current/$demo/$cycles/symbol:lib_hash/with:no-header/callgraph \
+		>"$BATS_TEST_TMPDIR/got"
+	diff -u - "$BATS_TEST_TMPDIR/got" <<-EOF
+	$(printf '%079d' 0 | tr 0 -)
+	  190      100.000  demo                     main
+	200      100.000  libdemo.so               lib_hash
+	  200      71.4286  libdemo.so               lib_hash [self]
+	  80       28.5714  libdemo.so               step
+	$(printf '%079d' 0 | tr 0 -)
+	EOF
+}
+
+@test "details add up to the rows of report" {
+	opdemo_possible || skip "no mount namespace: needs root or unprivileged user namespaces"
+	opdemo "$OPFS_BIN/opfs" cat --session-dir s1 current/$cycles/with:no-header/details |
+		awk '/^  / { below += $2; next } { above += $2 }
+		END { print above, below; exit above != below || above != 2223 }'
+}
+
+@test "the kernel's first function and anonymous memory are callers too" {
+	python3 "$OPFS_TOP/tests/lib/mksession.py" "$BATS_TEST_TMPDIR/s" <<-'EOF'
+	[{"app": "/nonexistent/demo", "samples": {"0x10": 5}},
+	 {"app": "/nonexistent/demo", "image": "anon:anon:7:1000:1fff",
+	  "callee": "/nonexistent/demo", "samples": {"0x2000000010": 3}},
+	 {"app": "/nonexistent/demo", "image": "kern:ext4", "kernel": true,
+	  "callee": "kern:ext4", "samples": {"0x0000000000000010": 4}}]
+	EOF
+	run "$OPFS_BIN/opfs" cat --session-dir "$BATS_TEST_TMPDIR/s" current/with:no-header/callgraph
+	[ "$status" = 0 ]
+	[[ $output == *$'\n  3        100.000  anon (tgid:7 range:0x1000-0x1fff) '*$'\n5 '* ]]
+	[[ $output == *$'\n  4 '*'/ext4'* ]]
+}
+
+# callers FILE SYMBOL, callees FILE SYMBOL: "SAMPLES NAME" of one side of a block.
+callers()
+{
+	awk -v want="$2" '/^---/ { n = 0; next } /^  / { side[++n] = $1 " " $NF; next }
+		$NF == want { for (i = 1; i <= n; i++) print side[i] }' "$1"
+}
+callees()
+{
+	awk -v want="$2" '/^---/ { on = 0; next } !/^  / { on = $NF == want; next }
+		on { print $1, $NF == "[self]" ? "self" : $NF }' "$1"
+}
+
+@test "the call graph of a program that was recorded" {
+	local got=$BATS_TEST_TMPDIR/got all often
+	cd "$BATS_TEST_TMPDIR"
+	can_record
+	record -g -F 1999 -- "$BATS_FILE_TMPDIR/calls"
+	"$OPFS_BIN/opfs" cat --session-dir oprofile_data \
+		current/image:calls/with:no-header/callgraph >"$got"
+
+	# leaf: called by two, by their weights
+	callers "$got" leaf >leaf
+	[ "$(awk '{ print $2 }' leaf | sort | tr '\n' ' ')" = "often rarely " ]
+	often=$(awk '$2 == "often" { print $1 }' leaf)
+	all=$(awk '{ n += $1 } END { print n }' leaf)
+	[ "$all" -gt 500 ]
+	share "$often" "$all" 750
+
+	# into a library and out of it again
+	[ "$(callers "$got" in_library | awk '{ print $2 }')" = main ]
+	[[ $(callees "$got" in_library) == *called_back* ]]
+	[ "$(callers "$got" called_back | awk '{ print $2 }')" = in_library ]
+
+	# a recursion calls itself and is called by itself
+	[[ $(callees "$got" deeper) == *" deeper"* ]]
+	[[ $(callers "$got" deeper) == *" deeper"* ]]
+	[[ $(callers "$got" deeper) == *" main"* ]]
+	[[ $(callees "$got" main) == *" often"* ]]
+}
+
+# ---- binaries that are not where they were
+
+@test "image-path: finds moved binaries by name, root: prefixes paths" {
+	opdemo_possible || skip "no mount namespace: needs root or unprivileged user namespaces"
+	opdemo sh -c '
+		mkdir -p /opt/other/deep/er /opt/root/opt/opdemo &&
+		cp -p bin/libdemo.so /opt/other/deep &&
+		mv bin/demo /opt/other/deep/er && cp -rp bin /opt/root/opt/opdemo &&
+		cp -p /opt/other/deep/er/demo /opt/root/opt/opdemo/bin &&
+		"$1" cat --session-dir s1 current/$2/image-path:%2Fopt%2Fother/report >found &&
+		mv bin elsewhere &&
+		"$1" cat --session-dir s1 current/$2/root:%2Fopt%2Froot/report >below &&
+		diff /dev/stdin found && diff found below
+	' sh "$OPFS_BIN/opfs" "$demo/$cycles" < <(opdemo_transcript 10-symbols.txt)
+}
+
+@test "image-path: two files of a name are none, and status tells why" {
+	opdemo_possible || skip "no mount namespace: needs root or unprivileged user namespaces"
+	run opdemo sh -c '
+		mkdir -p /opt/other/a /opt/other/b && cp -p bin/demo /opt/other/a &&
+		cp -p bin/demo /opt/other/b && rm bin/demo && ln -s a/demo /opt/other/demo &&
+		"$1" cat --session-dir s1 current/$2/image-path:%2Fopt%2Fother/report \
+			current/image-path:%2Fopt%2Fother/status &&
+		rm -r /opt/other/b &&
+		"$1" cat --session-dir s1 current/$2/image-path:%2Fopt%2Fother/report
+	' sh "$OPFS_BIN/opfs" "$demo/$cycles"
+	[ "$status" = 0 ]
+	[[ $output == *$'\n614      55.9708  demo                     /opt/opdemo/bin/demo\n'* ]]
+	[[ $output == *"unresolved: /opt/opdemo/bin/demo: "*"more than one file is called so, "* ]]
+	[[ $output == *$'\n353      32.1787  demo                     crunch\n'* ]]
+}
+
+@test "image-path: another binary of the name is not taken for it" {
+	opdemo_possible || skip "no mount namespace: needs root or unprivileged user namespaces"
+	run opdemo sh -c '
+		mkdir /opt/other && cp bin/tool /opt/other/demo && rm bin/demo &&
+		"$1" cat --session-dir s1 current/$2/image-path:%2Fopt%2Fother/report
+	' sh "$OPFS_BIN/opfs" "$demo/$cycles"
+	[ "$status" = 0 ]
+	[[ $output == *$'\n614      55.9708  demo                     /opt/opdemo/bin/demo\n'* ]]
+}
+
+# ---- columns
+
+@test "split: makes columns of CPUs, threads and processes" {
+	cd "$BATS_TEST_TMPDIR"
+	python3 "$OPFS_TOP/tests/lib/mksession.py" s <<-'EOF'
+	[{"app": "/n/a", "samples": {"0x10": 5}, "cpu": 10, "tgid": 7, "tid": 7},
+	 {"app": "/n/a", "samples": {"0x10": 3}, "cpu": 2, "tgid": 7, "tid": 8},
+	 {"app": "/n/b", "samples": {"0x10": 2}, "cpu": 2, "tgid": 9, "tid": 9}]
+	EOF
+	"$OPFS_BIN/opfs" cat --session-dir s current/split:cpu/summary >got
+	diff -u - got <<-EOF
+	CPU: CPU with timer interrupt
+	Profiling through timer interrupt
+	Samples on CPU 2
+	Samples on CPU 10
+	            cpu:2|           cpu:10|
+	  samples|      %|  samples|      %|
+	------------------------------------
+	        3 60.0000         5 100.000 a
+	        2 40.0000         0       0 b
+	EOF
+	run "$OPFS_BIN/opfs" cat --session-dir s current/split:tgid/summary
+	[[ $output == *$'\nProcesses with a thread group ID of 7\nProcesses with a thread group ID of 9\n'* ]]
+	[[ $output == *$'\n           tgid:7|           tgid:9|\n'* ]]
+	run "$OPFS_BIN/opfs" cat --session-dir s current/split:tid/details
+	[[ $output == *$'\nProcesses with a thread ID of 7\n'* ]]
+	run "$OPFS_BIN/opfs" cat --session-dir s current/split:cpu,tid/summary
+	[ "$status" = 1 ]
+	[[ $output == *"columns differ in tid (8,9,7) and in cpu as well"* ]]
+	run "$OPFS_BIN/opfs" cat --session-dir s current/image:a/split:cpu,tid/tid:8/summary
+	[ "$status" = 0 ]
+}
+
+@test "merge:unitmask joins events and shows all bits" {
+	cd "$BATS_TEST_TMPDIR"
+	python3 "$OPFS_TOP/tests/lib/mksession.py" s <<-'EOF'
+	[{"app": "/n/a", "event": "E", "um": 1, "cpu_type": 41, "samples": {"0x10": 5}},
+	 {"app": "/n/a", "event": "E", "um": 64, "cpu_type": 41, "samples": {"0x10": 3}}]
+	EOF
+	run "$OPFS_BIN/opfs" cat --session-dir s current/summary
+	[ "${#lines[@]}" = 7 ]
+	run "$OPFS_BIN/opfs" cat --session-dir s current/merge:unitmask/summary
+	[[ $output == *"Counted E events with a unit mask of 0x41 "* ]]
+	[[ $output == *$'\n        8 100.000 a' ]]
+}
+
+@test "where no calls were recorded callgraph says how to get them" {
+	cd "$BATS_TEST_TMPDIR"
+	python3 "$OPFS_TOP/tests/lib/mksession.py" s <<<'[{"app": "/n/a", "samples": {"0x10": 5}}]'
+	run "$OPFS_BIN/opfs" cat --session-dir s current/callgraph
+	[ "$status" = 0 ]
+	[[ $output == *$'\nNo calls were recorded here: opcollect record -g does that\n'* ]]
+	[[ $output == *$'\n5        100.000  /n/a\n'* ]]
+}

@@ -1,0 +1,175 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# diff:BASE and opfs diff: against OProfile's differential profiles, and for CI.
+
+# shellcheck source=tests/lib/opdemo.bash
+. "$OPFS_TOP/tests/lib/opdemo.bash"
+
+bats_require_minimum_version 1.5.0
+
+OPFS=$OPFS_BIN/opfs
+DEMO=event:CPU_CLK_UNHALTED/image:%2Fopt%2Fopdemo%2Fbin%2Fdemo
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+}
+
+# cat PATH: of the reference session
+ref_cat() {
+	opdemo "$OPFS" cat --session-dir s1 "$1"
+}
+
+# Without what opreport does not have: the line that names the sides, the column "sure".
+as_opreport() {
+	awk '/^Differences of / { next }
+		!at { at = match($0, / sure /) }
+		at && /sure|yes|no/ { sub(/ (sure|yes |no  ) /, " ") }
+		{ sub(/ +$/, ""); print }'
+}
+
+same_as_transcript() {
+	diff <(opdemo_transcript "$1" | sed 's/ *$//') <(ref_cat "$2" | as_opreport)
+}
+
+mksession() {
+	python3 "$OPFS_TOP/tests/lib/mksession.py" data "$@"
+}
+
+@test "differences read as opreport's { } { }" {
+	opdemo_possible || skip "no mount namespace here"
+	same_as_transcript 60-diff.txt "current/$DEMO/diff:base/report"
+	same_as_transcript 61-diff-x.txt "current/$DEMO/with:exclude-dependent/diff:base/report"
+	same_as_transcript 62-diff-rev.txt "base/$DEMO/with:exclude-dependent/diff:current/report"
+	same_as_transcript 63-diff-threshold.txt \
+		"current/$DEMO/with:exclude-dependent/diff:base/threshold:20/report"
+	same_as_transcript 64-diff-a-w-g.txt \
+		"current/$DEMO/with:exclude-dependent,accumulated,show-address,debug-info/diff:base/report"
+}
+
+@test "both sides are named in the head, the older one last" {
+	opdemo_possible || skip "no mount namespace here"
+	ref_cat "current/$DEMO/diff:base/report" |
+		grep '^Differences of current/.* to base/.* (older)'
+}
+
+@test "the same session has no differences" {
+	opdemo_possible || skip "no mount namespace here"
+	ref_cat "current/$DEMO/diff:current/report" | sed 1,4d >rows
+	[ -s rows ]
+	run ! grep -v '+0.0000  *no ' rows
+}
+
+@test "the summary compares applications and their images" {
+	opdemo_possible || skip "no mount namespace here"
+	ref_cat "current/$DEMO/diff:base/summary" >text
+	grep -E '^ +1097 100.000 +\+0.0000 +no demo$' text
+	grep -E '^	 +614 55.9708 +-44.0292 +yes demo$' text
+	grep -E '^	 +300 27.3473 +\+\+\+ +yes libdemo.so$' text
+}
+
+@test "two builds of a program are compared by function, though they lie in two places" {
+	mksession <<-'END'
+	[{"session": "old", "app": "/b1/prog", "samples": {"1": 500}},
+	 {"session": "new", "app": "/b2/prog", "samples": {"1": 700}}]
+	END
+	"$OPFS" cat --session-dir data new/diff:old/report.tsv >tsv
+	[ "$(sed 1d tsv | wc -l)" = 1 ]
+	"$OPFS" cat --session-dir data new/diff:old/report | grep -E '^700 +100.000 +\+0.0000 +no '
+	"$OPFS" cat --session-dir data new/image:prog/diff:old/image:%2Fb1%2Fprog/report |
+		grep -E '^700 +100.000 +\+0.0000 +no '
+}
+
+@test "sort:diff has what grew most first and what is gone last" {
+	mksession <<-'END'
+	[{"session": "old", "app": "/nowhere/same", "samples": {"1": 500}},
+	 {"session": "old", "app": "/nowhere/less", "samples": {"1": 300}},
+	 {"session": "old", "app": "/nowhere/gone", "samples": {"1": 200}},
+	 {"session": "new", "app": "/nowhere/same", "samples": {"1": 700}},
+	 {"session": "new", "app": "/nowhere/less", "samples": {"1": 100}},
+	 {"session": "new", "app": "/nowhere/added", "samples": {"1": 200}}]
+	END
+	order=$("$OPFS" cat --session-dir data new/diff:old/sort:diff/with:no-header/report |
+		awk '{ print $NF }' | tr '\n' ' ')
+	[ "$order" = "/nowhere/added /nowhere/same /nowhere/less /nowhere/gone " ]
+	"$OPFS" cat --session-dir data new/diff:old/report | grep -E '^200 +--- +--- +yes .*gone'
+}
+
+@test "opfs diff prints what the file shows" {
+	mksession <<-'END'
+	[{"session": "old", "app": "/nowhere/a", "samples": {"1": 500}},
+	 {"session": "new", "app": "/nowhere/a", "samples": {"1": 700}}]
+	END
+	"$OPFS" diff --session-dir data old new >said
+	"$OPFS" cat --session-dir data new/diff:old/sort:diff/report >file
+	cmp said file
+}
+
+@test "--fail-over fails for what grew by more than that, beyond chance" {
+	mksession <<-'END'
+	[{"session": "old", "app": "/nowhere/a", "samples": {"1": 50000}},
+	 {"session": "old", "app": "/nowhere/b", "samples": {"1": 50000}},
+	 {"session": "new", "app": "/nowhere/a", "samples": {"1": 60000}},
+	 {"session": "new", "app": "/nowhere/b", "samples": {"1": 40000}},
+	 {"session": "few", "app": "/nowhere/a", "samples": {"1": 12}},
+	 {"session": "few", "app": "/nowhere/b", "samples": {"1": 8}}]
+	END
+	run --separate-stderr "$OPFS" diff --session-dir data --fail-over=5% old new
+	[ "$status" = 1 ]
+	[[ $output == *"/nowhere/a"*"50.0000"*"60.0000"*"+20.0000"* ]]
+	[[ $output != *"/nowhere/b"* ]]
+	[[ $stderr == *"1 row grew by more than 5 %"* ]]
+	run "$OPFS" diff --session-dir data --fail-over=25% old new
+	[ "$status" = 0 ]
+	[ -z "$output" ]
+	# 20 samples cannot tell 60 % from 50 %
+	run "$OPFS" diff --session-dir data --fail-over=5% old few
+	[ "$status" = 0 ]
+}
+
+@test "what cannot be compared says why" {
+	mksession <<-'END'
+	[{"session": "old", "app": "/nowhere/a", "event": "LLC", "samples": {"1": 5}},
+	 {"session": "new", "app": "/nowhere/a", "event": "CYCLES", "samples": {"1": 7}}]
+	END
+	run "$OPFS" cat --session-dir data new/diff:old/report
+	[ "$status" = 1 ]
+	[[ $output == *"count different things"*LLC* ]]
+	run "$OPFS" diff --session-dir data nothing new
+	[ "$status" = 1 ]
+	[[ $output == *nothing* ]]
+	run "$OPFS" diff --session-dir data old
+	[ "$status" = 2 ]
+	run "$OPFS" diff --session-dir data --fail-over=much old new
+	[ "$status" = 2 ]
+}
+
+@test "a session directory elsewhere can be the older side" {
+	mksession <<-'END'
+	[{"session": "current", "app": "/nowhere/a", "samples": {"1": 700}}]
+	END
+	mv data other
+	mksession <<-'END'
+	[{"session": "current", "app": "/nowhere/a", "samples": {"1": 500}}]
+	END
+	"$OPFS" diff --session-dir data "$PWD/other" current | grep -E '^500 +100.000 +\+0.0000'
+	"$OPFS" cat --session-dir data "current/diff:${PWD//\//%2F}%2Fother/summary" |
+		grep -E ' 500 100.000 +\+0.0000'
+}
+
+@test "a program built anew in its place is compared as a whole, and that is said" {
+	echo "int x; void f(void) { x++; } int main(void) { f(); }" >p.c
+	${CC:-cc} -O0 -o prog p.c
+	off=$(readelf -sW prog | awk '$8 == "f" { print "0x" $2 }')
+	mksession <<-END
+	[{"session": "old", "app": "$PWD/prog", "mtime": 1000, "samples": {"$off": 500}},
+	 {"session": "new", "app": "$PWD/prog", "mtime": $(stat -c %Y prog),
+	  "samples": {"$off": 700}}]
+	END
+	"$OPFS" cat --session-dir data new/report | grep -E '^700 .* f$'
+	"$OPFS" cat --session-dir data new/diff:old/report >text
+	grep '^As a whole, .*/prog$' text
+	grep -E '^700 +100.000 +\+0.0000 +no .*/prog$' text
+	run "$OPFS" diff --session-dir data --fail-over=1% old new
+	[ "$status" = 0 ]
+	[[ $output == *"compared as a whole"*"archive.tar"* ]]
+}

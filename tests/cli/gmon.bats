@@ -1,0 +1,175 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# gmon.out, read by gprof, says what `report` says.
+
+bats_require_minimum_version 1.5.0
+load ../lib/opdemo
+
+progs=$BATS_TEST_DIRNAME/progs
+
+setup()
+{
+	[ -x "$OPFS_BIN/opfs" ] || skip "no $OPFS_BIN/opfs"
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# session BINARY: samples all over it, in ./s
+session()
+{
+	rm -rf s
+	python3 "$progs/gmon_samples.py" "$1" |
+		python3 "$OPFS_TOP/tests/lib/mksession.py" s
+}
+
+# What gprof finds: samples and name, sums of equal names.
+flat()
+{
+	gprof -b -p --no-demangle "$1" "$2" | awk '
+		/^ *[0-9.]+ +[0-9.]+ +[0-9.]+/ && $3 > 0 && $NF != "_fini" { sum[$NF] += $3 }
+		END { for (name in sum) printf "%d %s\n", sum[name], name }' | sort
+}
+
+# What `report` has of the symbols that gprof takes for functions; it loses the last one.
+told()
+{
+	"$OPFS_BIN/opfs" cat --session-dir s current/demangle:none/report.tsv | awk -F'\t' '
+		NR > 1 && $4 !~ /@plt$|^\(no symbol\)$|[.](cold|part|isra|localalias)|^_fini$/ {
+			sum[$4] += $5
+		}
+		END { for (name in sum) printf "%d %s\n", sum[name], name }' | sort
+}
+
+# agree BINARY: the flat profiles are equal, and the whole is the same.
+agree()
+{
+	session "$1"
+	"$OPFS_BIN/opfs" cat --session-dir s current/gmon.out >gmon.out
+	flat "$1" gmon.out >by_gprof
+	told >by_opfs
+	[ "$(wc -l <by_opfs)" -gt 5 ]
+	diff -u by_opfs by_gprof
+}
+
+program='#include <stdio.h>
+#include <stdlib.h>
+static int one(int x) { return x * 3 + 1; }
+int two(int x) { return one(x) + one(x + 1); }
+__attribute__((noinline)) static int three(int *v) { return v[0] ? two(*v) : 0; }
+__attribute__((noinline, cold)) int four(int x) { printf("%d\n", x); exit(x & 1); }
+__attribute__((aligned(1))) int five(void) { return 5; }
+__attribute__((aligned(1))) int six(void) { return 6; }
+__attribute__((aligned(1))) int seven(int x) { if (x > 5) four(x); return five() + six(); }
+int main(int argc, char **argv) { (void)argv; return three(&argc) + seven(argc); }'
+
+@test "C: position independent and not, optimised and not, with unaligned functions" {
+	printf '%s\n' "$program" >p.c
+	for how in "-pie -fPIE -O0" "-no-pie -fno-pie -O0" "-pie -fPIE -O2" \
+		"-no-pie -fno-pie -Os -fno-align-functions"; do
+		# shellcheck disable=SC2086
+		"${CC:-gcc}" -g $how -falign-functions=1 -o p p.c
+		agree ./p
+	done
+}
+
+@test "a 32-bit program" {
+	cat >p.c <<-'END'
+	int one(int x) { return x * 3 + 1; }
+	int two(int x) { return one(x) + one(x + 1); }
+	int three(int x) { return two(x) - one(x); }
+	int four(int x) { return three(x) * two(x); }
+	int five(int x) { return four(x) ^ three(x); }
+	int six(int x) { return five(x) | 1; }
+	void _start(void) { for (;;) six(1); }
+	void _fini(void) { }
+	END
+	"${CC:-gcc}" -m32 -g -O0 -fno-pie -no-pie -nostdlib -static -ffreestanding -o p p.c ||
+		skip "the compiler cannot make one"
+	agree ./p
+}
+
+@test "C++ with templates" {
+	command -v g++ >/dev/null || skip "no g++"
+	cat >p.cc <<-'END'
+	#include <map>
+	#include <string>
+	#include <vector>
+	template <class T> T sum(const std::vector<T> &v)
+	{
+		T s{};
+		for (const auto &x : v)
+			s += x;
+		return s;
+	}
+	int main(int argc, char **argv)
+	{
+		std::map<std::string, std::vector<int>> m;
+		for (int i = 0; i < argc; i++)
+			m[argv[i]].push_back(i);
+		return sum(m[argv[0]]) + (int)sum(std::vector<double>(3, 1.5));
+	}
+	END
+	for how in "-pie -fPIE -O2" "-no-pie -fno-pie -O0"; do
+		# shellcheck disable=SC2086
+		g++ -g $how -o p p.cc
+		agree ./p
+	done
+}
+
+@test "a library, chosen by lib-image:" {
+	printf '%s\n' "$program" | sed '$d' >p.c
+	"${CC:-gcc}" -g -O1 -fPIC -shared -o libp.so p.c
+	agree ./libp.so
+	"$OPFS_BIN/opfs" cat --session-dir s "current/lib-image:libp.so/gmon.out" | cmp - gmon.out
+}
+
+@test "calls: gprof has those of callgraph inside the image" {
+	printf '%s\n' "$program" >p.c
+	"${CC:-gcc}" -g -O0 -o p p.c
+	session ./p
+	"$OPFS_BIN/opfs" cat --session-dir s current/gmon.out >gmon.out
+	run gprof -b -q ./p gmon.out
+	[ "$status" = 0 ]
+	[[ $output == *three*two* ]]
+	gprof -b -c ./p gmon.out >/dev/null 2>err || [ ! -s err ]
+}
+
+@test "80, 81, 82: what opgprof made of the reference session, byte by byte" {
+	opdemo_possible || skip "no mount namespace"
+	local at='current/image:/opt/opdemo/bin/demo/event:CPU_CLK_UNHALTED/gmon.out'
+	opdemo "$OPFS_BIN/opfs" cat --session-dir s1 "$at" >g
+	xxd -r "$OPFS_TOP/tests/data/transcripts/80-opgprof.xxd.txt" want
+	cmp g want
+	opdemo gprof -b -p bin/demo "$PWD/g" >flat || opdemo gprof -b -p bin/demo g >flat
+	diff -u <(opdemo_transcript 81-gprof-flat.txt) flat
+	opdemo gprof -b -q bin/demo "$PWD/g" >graph
+	diff -u <(opdemo_transcript 82-gprof-cg.txt) graph
+}
+
+@test "83, 84: one event and one image; what else is said" {
+	opdemo_possible || skip "no mount namespace"
+	run opdemo "$OPFS_BIN/opfs" cat --session-dir s1 current/image:/opt/opdemo/bin/demo/gmon.out
+	[ "$status" = 1 ]
+	[[ $output == *"one event"*"selects 2"*"event:"* ]]
+	run opdemo "$OPFS_BIN/opfs" cat --session-dir s1 current/event:CPU_CLK_UNHALTED/gmon.out
+	[ "$status" = 1 ]
+	[[ $output == *"one image"*"image:"* ]]
+	opdemo "$OPFS_BIN/opfs" cat --session-dir s1 \
+		current/event:CPU_CLK_UNHALTED/lib-image:libdemo.so/gmon.out >g
+	[ "$(head -c 4 g)" = gmon ]
+}
+
+@test "the kernel and memory without a file: it is said why not" {
+	cat >s.json <<-'END'
+	[{"app": "kern:vmlinux", "image": "kern:vmlinux", "kernel": true,
+	  "samples": {"0x10": 3}},
+	 {"session": "anon", "app": "/bin/x", "image": "anon:anon:7:1000:1fff",
+	  "samples": {"0x10": 3}}]
+	END
+	python3 "$OPFS_TOP/tests/lib/mksession.py" s s.json
+	run "$OPFS_BIN/opfs" cat --session-dir s current/gmon.out
+	[ "$status" = 1 ]
+	[[ $output == *"not the kernel"* ]]
+	run "$OPFS_BIN/opfs" cat --session-dir s anon/gmon.out
+	[ "$status" = 1 ]
+	[[ $output == *"memory without a file"* ]]
+}
