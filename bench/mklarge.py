@@ -1,9 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Writes a large session over real binaries of this machine: usage mklarge.py DIR [APPS LIBS OFFSETS]
+"""Writes a large session over real binaries of this machine: usage:
+   mklarge.py DIR [APPS LIBS OFFSETS [ARCS]] [--from PROGRAMS]
 
 APPS applications with LIBS dependents each, OFFSETS distinct offsets a file: by default
-28 * 40 = 1,120 files of 2,000 offsets, 2.24 million in all.  The bytes are put together
+28 * 40 = 1,120 files of 2,000 offsets, 2.24 million in all.  With ARCS there is a file of
+so many arcs for every image of an application, from the image before it (12 32 2000 2000:
+384 such files).  --from takes both
+applications and libraries from a directory of programs, those with debug information say.
+The bytes are put together
 here from the description of the format in doc/internals.md, not by the project's writer.
 """
 import array
@@ -11,6 +16,9 @@ import os
 import random
 import struct
 import sys
+
+
+SPEC = "/TIMER.1000.0.all.all.all"
 
 
 def text_of(path):
@@ -50,9 +58,12 @@ def binaries(where, want, least):
     return found
 
 
-def write_file(path, image, offsets, rng):
+def write_file(path, image, offsets, rng, callee=None):
     _, start, length, mtime = image
-    keys = sorted({start + rng.randrange(length) for _ in range(offsets)})
+    keys = {start + rng.randrange(length) for _ in range(offsets)}
+    if callee:
+        keys = {key << 32 | callee[1] + rng.randrange(callee[2]) for key in keys}
+    keys = sorted(keys)
     size = 128
     while size < len(keys) + 1:
         size *= 2
@@ -72,20 +83,30 @@ def write_file(path, image, offsets, rng):
 
 
 def main():
+    where = sys.argv.index("--from") if "--from" in sys.argv else None
+    given = sys.argv[where + 1] if where else None
+    if where:
+        del sys.argv[where:where + 2]
     top = sys.argv[1]
-    apps, libs, offsets = (int(a) for a in (sys.argv[2:5] or (28, 40, 2000)))
+    apps, libs, offsets, arcs = ([int(a) for a in sys.argv[2:6]] or [28, 40, 2000]) + \
+        [0] * (len(sys.argv) != 6)
     rng = random.Random(1)
-    programs = binaries(["/usr/bin", "/usr/sbin"], apps, 8000)
-    libraries = binaries(["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
+    programs = binaries([given] if given else ["/usr/bin", "/usr/sbin"], apps, 8000)
+    libraries = binaries([given], apps + libs, 8000)[apps:] if given else binaries(["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
                           "/usr/lib/gcc/x86_64-linux-gnu/12"]
                          if os.path.isdir("/usr/lib/x86_64-linux-gnu") else ["/usr/lib"],
                          libs - 1, 20000)
     total = files = 0
     for app in programs:
+        caller = app
         for image in [app] + libraries:
-            total += write_file("%s/samples/current/{root}%s/{dep}/{root}%s/TIMER.1000.0.all.all.all"
-                                % (top, app[0], image[0]), image, offsets, rng)
+            where = "%s/samples/current/{root}%s/{dep}/{root}" % (top, app[0])
+            total += write_file(where + image[0] + SPEC, image, offsets, rng)
             files += 1
+            if arcs:
+                write_file(where + caller[0] + "/{cg}/{root}" + image[0] + SPEC, caller, arcs,
+                           rng, image)
+            caller = image
     print("%s: %d files, %d distinct offsets, %d binaries"
           % (top, files, total, len(programs) + len(libraries)))
 
