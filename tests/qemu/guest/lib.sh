@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=sh disable=SC2034 # used by the tests
+# What the tests in the guest share.  They run in an empty directory that goes afterwards;
+# init unloads what is left loaded.
+OP=/dev/oprofile
+TRAPS=$(cat /guest/traps)
+
+fail()
+{
+	echo "FAILED: $*"
+	exit 1
+}
+
+skip()
+{
+	echo "$*"
+	exit 77
+}
+
+# Loads the driver with the timer as its source, or with the words given.
+load()
+{
+	insmod /modules/opfs_sampler.ko "$@" || fail "insmod"
+	mount -t oprofilefs oprofilefs $OP || fail "mount"
+}
+
+unload()
+{
+	local i=0
+
+	umount $OP || fail "umount"
+	until rmmod opfs_sampler; do
+		i=$((i + 1))
+		[ $i -lt 20 ] || fail "rmmod"
+		sleep 0.2
+	done
+}
+
+put()
+{
+	echo "$2" >"$OP/$1" || fail "$1 cannot be set to $2"
+}
+
+get()
+{
+	cat "$OP/$1"
+}
+
+# refused FILE VALUE REASON
+refused()
+{
+	if (echo "$2" >"$OP/$1") 2>err; then
+		fail "$1 took $2"
+	fi
+	grep -q "$3" err || fail "$1: $2: $(cat err), not: $3"
+}
+
+background()
+{
+	"$@" &
+	echo $! >>pids
+}
+
+# Waits until a command is true; gives up after $1 seconds.
+eventually()
+{
+	local i=0 limit=$1
+
+	shift
+	until "$@"; do
+		i=$((i + 1))
+		[ $i -lt $((limit * 10)) ] || fail "$limit s later still not: $*"
+		sleep 0.1
+	done
+}
+
+# Reads the buffer into ./out until the driver is stopped; words go to bufdump.
+start_reading()
+{
+	: >out
+	# shellcheck disable=SC2086 # words on purpose
+	bufdump $TRAPS "$@" >out 2>&1 &
+	reader=$!
+	echo $reader >>pids
+	eventually 10 grep -q . out
+	grep -q '^open' out || fail "$(cat out)"
+}
+
+start()
+{
+	start_reading "$@"
+	put enable 1
+}
+
+# Stops sampling; ./out then holds all that was told, and has been checked.
+stop()
+{
+	put enable 0
+	wait $reader || fail "the stream: $(grep -v '^[a-z_0-9]* [0-9]*$' out | head -n 30)"
+	expect byes -ge 1
+	expect mistakes -eq 0
+	expect trapped -eq 0
+	[ "$(of told_taken)" -eq $(($(of samples) + $(of lost))) ] ||
+		fail "taken is not told and lost"
+	tell
+}
+
+# A number of ./out.
+of()
+{
+	awk -v name="$1" '$1 == name { n = $2; found = 1 } END { print found ? n : 0 }' out
+}
+
+# Samples of the image $1.
+samples_of()
+{
+	awk -v path="$1" '$1 == "image" && $3 == path { n += $2 } END { print n + 0 }' out
+}
+
+# expect NAME -gt NUMBER, and the like
+expect()
+{
+	[ "$(of "$1")" "$2" "$3" ] || fail "$1 is $(of "$1"), not $2 $3"
+}
+
+tell()
+{
+	awk '$1 ~ /^[a-z_0-9]*$/ && $2 > 0 { printf "%s=%s ", $1, $2 } END { print "" }' out
+}

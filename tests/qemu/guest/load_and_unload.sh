@@ -1,0 +1,10 @@
+# qemu: 20 smoke x86
+. /guest/lib.sh
+load
+[ "$(get cpu_type)" = timer ] || fail "cpu_type is $(get cpu_type)"
+[ "$(get pointer_size)" = 8 ] || fail "pointer_size is $(get pointer_size)"
+[ "$(get enable)" = 0 ] || fail "enabled from the start"
+unload
+[ ! -e $OP/enable ] || fail "files are left"
+load
+unload

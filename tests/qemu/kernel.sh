@@ -1,0 +1,134 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# kernel.sh KERNEL: fetches a Debian kernel and what modules for it are built with, once,
+# and prints the directory that holds
+#
+#   vmlinuz  the kernel
+#   build    what KDIR= wants
+#   *.ko     modules the guest needs beside ours
+#   busybox  statically linked, for the guest's architecture
+#
+# KERNEL is 6.1, 6.12, arm64 (6.1 for arm64) or debug (see debug_kernel.sh).  Nothing is
+# installed and no root is needed: packages are unpacked below $OPFS_KERNELS, by default
+# the user's cache, and kept.  apt works on a private state with two sources of its own
+# ($OPFS_MIRROR, $OPFS_SECURITY_MIRROR), so that the host's are not touched.
+set -euo pipefail
+
+kernel=$1
+cache=${OPFS_KERNELS:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/opfs/kernels}
+mirror=${OPFS_MIRROR:-http://deb.debian.org/debian}
+security=${OPFS_SECURITY_MIRROR:-http://deb.debian.org/debian-security}
+keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+top=$(dirname "$(realpath "$0")")
+dir=$cache/$kernel
+
+case $kernel in
+6.1) arch=amd64 headers=linux-headers-amd64 image=linux-image-amd64 ;;
+6.12) arch=amd64 headers=linux-headers-6.12-amd64 image=linux-image-6.12-amd64 ;;
+arm64) arch=arm64 headers=linux-headers-arm64 image=linux-image-arm64 ;;
+debug) exec "$top/debug_kernel.sh" "$cache" ;;
+*)
+	echo "kernel.sh: $kernel: not 6.1, 6.12, arm64 or debug" >&2
+	exit 2
+	;;
+esac
+
+mkdir -p "$cache"
+exec 9>"$cache/lock"
+flock 9
+if [ -e "$dir/ready" ]; then
+	echo "$dir"
+	exit 0
+fi
+
+# An apt of our own for $1, in $APT_CONFIG.
+private_apt()
+{
+	local root=$cache/apt-$1
+
+	mkdir -p "$root"/{lists/partial,cache/archives/partial,parts,trusted}
+	: >"$root/status"
+	cat >"$root/sources.list" <<-END
+		deb [signed-by=$keyring] $mirror bookworm main
+		deb [signed-by=$keyring] $security bookworm-security main
+	END
+	cat >"$root/apt.conf" <<-END
+		APT::Architecture "$1";
+		APT::Architectures "$1";
+		APT::Sandbox::User "";
+		Acquire::Languages "none";
+		Acquire::Retries "3";
+		Acquire::http::Timeout "30";
+		Dir::State "$root";
+		Dir::State::status "$root/status";
+		Dir::Cache "$root/cache";
+		Dir::Etc::sourcelist "$root/sources.list";
+		Dir::Etc::sourceparts "$root/parts";
+	END
+	export APT_CONFIG=$root/apt.conf
+	apt-get update >"$root/log" 2>&1 || {
+		cat "$root/log" >&2
+		return 1
+	}
+}
+
+# The packages that $1 depends on whose names begin with $2.
+depends()
+{
+	apt-cache depends "$1" | sed -n "s/^ *|\\{0,1\\}Depends: \\($2.*\\)/\\1/p"
+}
+
+# Downloads packages into the directory that is current.
+download()
+{
+	apt-get download "$@" >apt.log 2>&1 || {
+		cat apt.log >&2
+		return 1
+	}
+}
+
+# Unpacks those members of deb $1 that match the patterns.
+unpack_some()
+{
+	local deb=$1
+
+	shift
+	dpkg-deb --fsys-tarfile "$deb" | tar -x --wildcards "$@"
+}
+
+fetch()
+{
+	local headers_pkg image_pkg common kbuild f
+
+	headers_pkg=$(depends "$headers" linux-headers-)
+	image_pkg=$(depends "$image" linux-image-)
+	common=$(depends "$headers_pkg" linux-headers-)
+	kbuild=$(depends "$headers_pkg" linux-kbuild-)
+	download "$headers_pkg" "$image_pkg" busybox-static
+	[ "$arch" = amd64 ] || private_apt amd64
+	download "$common" "$kbuild"
+
+	for f in linux-headers-*.deb linux-kbuild-*.deb; do
+		dpkg-deb -x "$f" .
+	done
+	unpack_some linux-image-*.deb './boot/vmlinuz-*'
+	# Some kernels have FUSE built in.
+	unpack_some linux-image-*.deb './lib/modules/*/fs/fuse/fuse.ko*' 2>/dev/null || :
+	unpack_some busybox-static_*.deb './bin/busybox'
+	rm -f ./*.deb
+	mv boot/vmlinuz-* vmlinuz
+	mv bin/busybox busybox
+	find lib/modules -name 'fuse.ko*' -exec mv {} . \; 2>/dev/null || :
+	[ ! -e fuse.ko.xz ] || unxz -f fuse.ko.xz
+	ln -s "usr/src/$headers_pkg" build
+	# The headers name each other by where they would have been installed.
+	sed -i "s|/usr/src/linux-headers|$dir/usr/src/linux-headers|" build/Makefile
+}
+
+rm -rf "$dir"
+mkdir -p "$dir"
+cd "$dir"
+private_apt "$arch"
+fetch
+touch ready
+echo "$dir"

@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* twin_lib: the twins as libraries, for dlopen. */
+#include "twin.h"

@@ -1,0 +1,206 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# run.sh KERNEL SUITE: boots KERNEL (see kernel.sh) under QEMU with the driver built for
+# it, our programs and the programs of programs/, runs tests of guest/ and reports them as
+# TAP.  SUITE is "all", "smoke", or names of tests with commas between.
+#
+# A test is guest/NAME.sh: a script that fails by exiting with other than 0, or with 77
+# and a reason as its last line to be skipped.  A line in it says for what it is meant:
+#
+#   # qemu: SECONDS [smoke] [x86] [arm64] [icount]
+#
+# SECONDS is its time limit; icount: it wants a machine whose clock counts instructions.
+# Whatever the kernel complains of (see complaints) fails the test that was running.
+#
+# Everything is written below $O/qemu; set V=1 to see what tests print that pass.
+set -eEuo pipefail
+
+kernel=$1 suite=$2
+here=$(dirname "$(realpath "$0")")
+top=$(realpath "$here/../..")
+cd "$top"
+out=$(realpath -m "${O:-build}")
+work=$out/qemu/$kernel
+bin=${OPFS_BIN:-$out/bin}
+jobs=${JOBS:-2}
+machine=x86 cross='' cc=gcc kmake=() smp=2
+if [ "$kernel" = arm64 ]; then
+	machine=arm64 cross=aarch64-linux-gnu- cc=${cross}gcc smp=1
+	kmake=(ARCH=arm64 "CROSS_COMPILE=$cross")
+fi
+
+give_up()
+{
+	echo "not ok 1 $kernel: $1"
+	[ $# -lt 2 ] || tail -n 40 "$2" | sed 's/^/#   /'
+	echo "1..1"
+	exit 1
+}
+
+trap 'give_up "line $LINENO of run.sh works"' ERR
+
+skip()
+{
+	echo "ok 1 $kernel # SKIP $1"
+	echo "1..1"
+	exit 0
+}
+
+# "SECONDS WORDS" of test $1.
+traits()
+{
+	sed -n 's/^# qemu: *//p' "$here/guest/$1.sh"
+}
+
+# The tests of the suite that are meant for this machine, as /guest/list wants them.
+list_tests()
+{
+	local file name words
+
+	for file in "$here"/guest/*.sh; do
+		name=$(basename "$file" .sh)
+		[ "$name" != lib ] || continue
+		words=" $(traits "$name") "
+		case $words in *" $machine "*) ;; *) continue ;; esac
+		case $suite in
+		all) ;;
+		smoke) case $words in *" smoke "*) ;; *) continue ;; esac ;;
+		*) case ",$suite," in *",$name,"*) ;; *) continue ;; esac ;;
+		esac
+		echo "$name $((${words%%[!0-9 ]*} * ${OPFS_QEMU_PATIENCE:-1}))"
+	done
+}
+
+# Makes module $1 from the sources in $2; more words go to make.
+build_module()
+{
+	local name=$1 from=$2
+
+	shift 2
+	rm -rf "${work:?}/$name"
+	mkdir -p "$work/$name"
+	cp -r "$from/." "$work/$name"
+	find "$work/$name" \( -name '*.o' -o -name '*.cmd' -o -name '*.ko' \) -delete
+	make -C "$kdir/build" M="$work/$name" -j"$jobs" "${kmake[@]}" "$@" modules \
+		>"$work/$name.log" 2>&1 || give_up "module $name can be built" "$work/$name.log"
+	if grep -E 'warning:|WARNING:' "$work/$name.log" | grep -v 'BTF\|compiler differs' \
+		>"$work/$name.warnings"; then
+		give_up "module $name is built without warnings" "$work/$name.warnings"
+	fi
+}
+
+build_programs()
+{
+	local flags=(-O2 -g -std=gnu17 -D_GNU_SOURCE -I. -Wall -Wextra -Werror
+		-fno-omit-frame-pointer -fno-toplevel-reorder)
+	local from=tests/qemu/programs to=$work/programs t
+
+	mkdir -p "$to"
+	$cc "${flags[@]}" -static -o "$to/bufdump" $from/bufdump.c
+	$cc "${flags[@]}" -static -o "$to/nested" $from/nested.c
+	[ $machine = x86 ] || return 0
+	for t in 1 2; do
+		$cc "${flags[@]}" -DTWIN=$t -fPIC -shared -o "$to/libtwin_$t.so" \
+			$from/twin_lib.c
+		$cc "${flags[@]}" -DTWIN=$t -fno-pie -no-pie -pthread -o "$to/twin_$t" \
+			$from/twin_prog.c
+	done
+	$cc "${flags[@]}" -pthread -o "$to/storm" $from/storm.c
+}
+
+# Where twin_trap is in the file of each twin: the options of bufdump.
+list_traps()
+{
+	local t
+
+	for t in "$work"/programs/{lib,}twin_*; do
+		[ ! -e "$t" ] || printf -- '-t /bin/%s=%x ' "$(basename "$t")" \
+			$((0x$(nm "$t" | sed -n 's/ T twin_trap$//p') & 0xfffff))
+	done
+}
+
+# Copies programs and the libraries they need into the guest's root.
+install_dynamic()
+{
+	local file lib
+
+	for file; do
+		install -m 755 "$file" "$root/bin/"
+		[ "$(stat -c %s "$file")" -lt 1000000 ] ||
+			strip -g "$root/bin/$(basename "$file")"
+		# A static program has none.
+		{ ldd "$file" 2>/dev/null || :; } | sed -n 's|^[^/]*\(/[^ ]*\) (.*|\1|p' |
+			while read -r lib; do
+				[ -e "$root$lib" ] ||
+					install -D -m 755 "$(realpath "$lib")" "$root$lib"
+			done
+	done
+}
+
+build_root()
+{
+	root=$work/root
+	rm -rf "$root"
+	mkdir -p "$root"/{bin,sbin,usr/bin,modules,guest,proc,sys,dev,etc,var/lib}
+	install -m 755 "$kdir/busybox" "$root/bin/"
+	ln -s busybox "$root/bin/sh"
+	install -m 644 "$work"/{kernel,torture}/*.ko "$root/modules/"
+	[ ! -e "$kdir/fuse.ko" ] || install -m 644 "$kdir/fuse.ko" "$root/modules/"
+	install -m 755 "$here/guest/init" "$root/init"
+	install -m 644 "$here"/guest/*.sh "$root/guest/"
+	list_tests >"$root/guest/list"
+	[ -s "$root/guest/list" ] || give_up "suite $suite has tests"
+	list_traps >"$root/guest/traps"
+	echo 'root:x:0:0::/root:/bin/sh' >"$root/etc/passwd"
+	echo 'root:x:0:' >"$root/etc/group"
+	ln -s /proc/self/mounts "$root/etc/mtab"
+	if [ $machine = x86 ]; then
+		install_dynamic "$bin/opcollect" "$bin/opfs" "$work"/programs/*
+	else
+		install -m 755 "$work"/programs/* "$root/bin/"
+	fi
+	(cd "$root" && find . | cpio -o -H newc -R 0:0 --quiet) >"$work/initramfs"
+}
+
+# The time that all listed tests may take.
+patience()
+{
+	awk '{ s += $2 } END { print (s < 540 ? s : 540) + 60 }' "$root/guest/list"
+}
+
+boot()
+{
+	local qemu=(qemu-system-x86_64) console=ttyS0
+
+	if [ $machine = arm64 ]; then
+		qemu=(qemu-system-aarch64 -M virt -cpu max -icount "shift=3,sleep=off")
+		console=ttyAMA0
+	fi
+	timeout -k 10 "$(patience)" "${qemu[@]}" -accel tcg -m 1024 -smp $smp -nic none \
+		-display none -monitor none -serial "file:$work/console" -no-reboot \
+		-kernel "$kdir/vmlinuz" -initrd "$work/initramfs" \
+		-append "console=$console panic=-1 oops=panic quiet" \
+		>"$work/qemu.log" 2>&1 </dev/null || cat "$work/qemu.log" >&2
+}
+
+for program in cpio qemu-system-x86_64; do
+	command -v $program >/dev/null || skip "$program is missing: run 'make deps'"
+done
+if [ $machine = arm64 ]; then
+	command -v qemu-system-aarch64 >/dev/null || skip "qemu-system-arm is missing"
+	command -v $cc >/dev/null || skip "$cc is missing"
+fi
+mkdir -p "$work"
+kdir=$("$here/kernel.sh" "$kernel" 2>"$work/fetch.log") ||
+	give_up "the kernel can be fetched" "$work/fetch.log"
+build_module kernel "$top/kernel"
+build_module torture "$here/torture" KBUILD_EXTRA_SYMBOLS="$work/kernel/Module.symvers" \
+	OPFS_KERNEL="$work/kernel"
+build_programs >"$work/programs.log" 2>&1 ||
+	give_up "the guest's programs can be built" "$work/programs.log"
+build_root
+rm -f "$work/console"
+boot
+awk -v kernel="$kernel" -v complaints="$here/complaints" -v verbose="${V-}" \
+	-f "$here/console.awk" "$work/console" | tee "$work/tap"
+if grep -q '^not ok' "$work/tap"; then exit 1; fi
