@@ -30,7 +30,10 @@ DEPS_BUILD := gcc make pkg-config libc6-dev libfuse3-dev fuse3 libelf-dev libdw-
 DEPS_TEST := libcriterion-dev bats clang libclang-rt-14-dev clang-tidy clang-format \
 	sparse linux-perf python3 rsync zip unzip less file strace elfutils xz-utils zstd \
 	mandoc shellcheck util-linux psmisc procps tmux libarchive-tools xxd g++ llvm dwz \
-	libxml2-utils python3-jsonschema jq
+	libxml2-utils python3-jsonschema jq $(DEPS_QEMU)
+# What boots kernels, builds modules for them, and builds the kernel of check-kernel-debug.
+DEPS_QEMU := qemu-system-x86 qemu-system-arm cpio pahole gcc-aarch64-linux-gnu \
+	libc6-dev-arm64-cross bc flex bison libelf-dev
 
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-7s %s\n' $1 $2)
@@ -193,6 +196,8 @@ SUITE_UNIT = suite:unit jobs:$(JOBS) $(UNITS:%=unit:%)
 SUITE_CLI = suite:cli jobs:$(JOBS) bin:$(O)/bin $(BATS_CLI:%=bats:%)
 SUITE_MOUNT = suite:mount jobs:1 bin:$(O)/bin $(BATS_MOUNT:%=bats:%)
 SUITE_FUZZ = suite:fuzz jobs:$(JOBS) $(FUZZERS:%=fuzz:%:$(FUZZ_SECONDS))
+SUITE_QEMU = suite:qemu jobs:1 bin:$(O)/bin qemu:6.1:all qemu:6.12:all qemu:arm64:all
+SUITE_QEMU_SMOKE = suite:qemu jobs:1 bin:$(O)/bin qemu:6.1:smoke
 SAN_O := $(O)/san
 RUN = tests/run.sh $(O)/check
 
@@ -200,7 +205,8 @@ RUN = tests/run.sh $(O)/check
 check: deps
 	$(Q)+$(MAKE) check-now
 check-now: all layers headers tests fuzzers
-	$(Q)$(RUN) $(SUITE_UNIT) $(SUITE_CLI) $(SUITE_MOUNT) $(SUITE_FUZZ)
+	$(Q)$(RUN) $(SUITE_UNIT) $(SUITE_CLI) $(SUITE_MOUNT) $(SUITE_FUZZ) \
+		$(SUITE_QEMU_SMOKE)
 check-unit: tests
 	$(Q)$(RUN) $(SUITE_UNIT)
 check-cli: all
@@ -209,6 +215,13 @@ check-mount: all
 	$(Q)$(RUN) $(SUITE_MOUNT)
 check-fuzz: fuzzers
 	$(Q)$(RUN) $(SUITE_FUZZ)
+
+# The driver, in guests that QEMU emulates; the second on a kernel that checks itself.
+.PHONY: check-qemu check-kernel-debug
+check-qemu: all
+	$(Q)$(RUN) $(SUITE_QEMU)
+check-kernel-debug: all
+	$(Q)$(RUN) suite:qemu jobs:1 bin:$(O)/bin qemu:debug:all
 
 .PHONY: check-san check-san-now check-long check-long-now
 SAN_SUITES = $(subst $(O)/test/,$(SAN_O)/test/,$(SUITE_UNIT:suite:unit=suite:san-unit)) \
@@ -223,7 +236,7 @@ check-long: deps
 check-long-now: all fuzzers san
 	$(Q)$(RUN) $(SAN_SUITES) suite:fuzz-long jobs:$(JOBS) \
 		$(FUZZERS:%=fuzz:%:$(LONG_FUZZ_SECONDS)) \
-		suite:long jobs:1 san: bin:$(O)/bin $(BATS_LONG:%=bats:%)
+		suite:long jobs:1 san: bin:$(O)/bin $(BATS_LONG:%=bats:%) $(SUITE_QEMU)
 .PHONY: san
 san:
 	$(Q)+$(MAKE) SAN=address,undefined O=$(SAN_O) all tests
@@ -354,6 +367,9 @@ Targets:
   check-long    deps, then all tests with sanitizers, long fuzzing, long tests
   check-unit check-cli check-mount check-fuzz check-san
                 one part of them
+  check-qemu    the driver on kernels 6.1 and 6.12, and on arm64, in emulated machines
+  check-kernel-debug
+                the same on a kernel with lockdep and KASAN, which is built first
   bless         takes what reports print now for what they should print
   bench         what inserting, collecting, reading and mounting cost, beside perf
                 and an empty FUSE file system

@@ -10,8 +10,10 @@
 #   bats:FILE        a bats file
 #   fuzz:PROGRAM:SECONDS
 #                    a libFuzzer program; seeds in tests/fuzz/corpus/NAME, if any
+#   qemu:KERNEL:SUITE
+#                    tests in a guest, see tests/qemu/run.sh
 #
-# Each of the last three keeps its output in LOGDIR/SUITE-NAME.log.  A sanitizer's report
+# Each of the last four keeps its output in LOGDIR/SUITE-NAME.log.  A sanitizer's report
 # is a failure wherever the process that made it was, since it goes to a file that is
 # looked for.  Prints a line a suite, and at the end "N passed, N failed".
 set -u
@@ -82,6 +84,15 @@ run_fuzz()
 	return $rc
 }
 
+run_qemu()
+{
+	timeout -k 10 900 tests/qemu/run.sh "${1%%:*}" "${1#*:}" >"$2.log" 2>&1 </dev/null
+	local rc=$?
+	cp "$2.log" "$2.tap"
+	count_tap 1 "$2.tap" >"$2.result"
+	return $rc
+}
+
 # Runs one item; $1: KIND:WHAT, $2: where its output goes, without a suffix.
 run_item()
 {
@@ -93,6 +104,7 @@ run_item()
 	unit:*) run_unit "$what" "$2" ;;
 	bats:*) run_bats "$what" "$2" ;;
 	fuzz:*) unset ASAN_OPTIONS UBSAN_OPTIONS; run_fuzz "$what" "$2" ;;
+	qemu:*) run_qemu "$what" "$2" ;;
 	esac
 	echo $? >"$2.rc"
 }
@@ -178,7 +190,7 @@ for word; do
 	jobs:*) jobs=${word#*:} ;;
 	bin:*) OPFS_BIN=$(realpath -m "${word#*:}") ;;
 	san:*) OPFS_SAN=${word#*:} ;;
-	unit:* | bats:* | fuzz:*)
+	unit:* | bats:* | fuzz:* | qemu:*)
 		if [ $running -ge "$jobs" ]; then
 			wait -n
 			running=$((running - 1))

@@ -8,10 +8,10 @@
 #   *.ko     modules the guest needs beside ours
 #   busybox  statically linked, for the guest's architecture
 #
-# KERNEL is 6.1, 6.12, arm64 (6.1 for arm64) or debug (see debug_kernel.sh).  Nothing is
-# installed and no root is needed: packages are unpacked below $OPFS_KERNELS, by default
-# the user's cache, and kept.  apt works on a private state with two sources of its own
-# ($OPFS_MIRROR, $OPFS_SECURITY_MIRROR), so that the host's are not touched.
+# KERNEL is 6.1, 6.12, arm64 (6.1 for arm64) or debug (built here, see debug_kernel.sh).
+# Nothing is installed and no root is needed: packages are unpacked below $OPFS_KERNELS,
+# by default the user's cache, and kept.  apt works on a private state with two sources of
+# its own ($OPFS_MIRROR, $OPFS_SECURITY_MIRROR), so that the host's are not touched.
 set -euo pipefail
 
 kernel=$1
@@ -26,7 +26,7 @@ case $kernel in
 6.1) arch=amd64 headers=linux-headers-amd64 image=linux-image-amd64 ;;
 6.12) arch=amd64 headers=linux-headers-6.12-amd64 image=linux-image-6.12-amd64 ;;
 arm64) arch=arm64 headers=linux-headers-arm64 image=linux-image-arm64 ;;
-debug) exec "$top/debug_kernel.sh" "$cache" ;;
+debug) arch=amd64 ;;
 *)
 	echo "kernel.sh: $kernel: not 6.1, 6.12, arm64 or debug" >&2
 	exit 2
@@ -125,10 +125,18 @@ fetch()
 	sed -i "s|/usr/src/linux-headers|$dir/usr/src/linux-headers|" build/Makefile
 }
 
+fetch_debug()
+{
+	download linux-source-6.1 busybox-static
+	unpack_some busybox-static_*.deb './bin/busybox'
+	mv bin/busybox busybox
+	"$top/debug_kernel.sh"
+}
+
 rm -rf "$dir"
 mkdir -p "$dir"
 cd "$dir"
 private_apt "$arch"
-fetch
+if [ "$kernel" = debug ]; then fetch_debug; else fetch; fi
 touch ready
 echo "$dir"

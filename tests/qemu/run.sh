@@ -97,7 +97,12 @@ build_programs()
 
 	mkdir -p "$to"
 	$cc "${flags[@]}" -static -o "$to/bufdump" $from/bufdump.c
-	$cc "${flags[@]}" -static -o "$to/nested" $from/nested.c
+	$cc "${flags[@]}" -mno-omit-leaf-frame-pointer -static -o "$to/nested" \
+		$from/nested.c
+	# Offsets in the file, and sizes, of what call chains should show.
+	${cross}nm -S "$to/nested" | awk '$4 ~ /^(innermost|middle|outermost|main)$/ {
+		print $4, substr($1, length($1) - 4), substr($2, length($2) - 4)
+	}' >"$work/nested.symbols"
 	[ $machine = x86 ] || return 0
 	for t in 1 2; do
 		$cc "${flags[@]}" -DTWIN=$t -fPIC -shared -o "$to/libtwin_$t.so" \
@@ -151,7 +156,9 @@ build_root()
 	list_tests >"$root/guest/list"
 	[ -s "$root/guest/list" ] || give_up "suite $suite has tests"
 	list_traps >"$root/guest/traps"
-	echo 'root:x:0:0::/root:/bin/sh' >"$root/etc/passwd"
+	cp "$work/nested.symbols" "$root/guest/"
+	printf '%s\n' 'root:x:0:0::/root:/bin/sh' 'nobody:x:65534:65534::/:/bin/sh' \
+		>"$root/etc/passwd"
 	echo 'root:x:0:' >"$root/etc/group"
 	ln -s /proc/self/mounts "$root/etc/mtab"
 	if [ $machine = x86 ]; then

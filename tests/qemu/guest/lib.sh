@@ -120,7 +120,7 @@ samples_of()
 # expect NAME -gt NUMBER, and the like
 expect()
 {
-	[ "$(of "$1")" "$2" "$3" ] || fail "$1 is $(of "$1"), not $2 $3"
+	test "$(of "$1")" "$2" "$3" || fail "$1 is $(of "$1"), not $2 $3"
 }
 
 tell()

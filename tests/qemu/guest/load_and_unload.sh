@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # qemu: 20 smoke x86
 . /guest/lib.sh
 load

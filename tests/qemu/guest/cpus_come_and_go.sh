@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# qemu: 60 x86
+. /guest/lib.sh
+cpu1=/sys/devices/system/cpu/cpu1/online
+load
+background twin_1 forever
+background twin_1 forever
+put timer_hz 2000
+start
+usleep 300000
+for i in 1 2 3 4 5; do
+	echo 0 >$cpu1
+	usleep 50000
+	echo 1 >$cpu1
+	usleep 50000
+done
+echo 0 >$cpu1
+stop
+expect cpu0 -ge 50
+expect cpu1 -ge 50
+expect lost -eq 0
+# A CPU that is away at the start takes part when it comes.
+start
+usleep 50000
+echo 1 >$cpu1
+usleep 500000
+stop
+expect cpu1 -ge 50
+unload

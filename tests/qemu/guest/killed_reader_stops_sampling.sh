@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# qemu: 60 x86
+. /guest/lib.sh
+disabled()
+{
+	[ "$(get enable)" = 0 ]
+}
+load
+background twin_1 forever
+for i in 1 2 3 4 5; do
+	start
+	usleep $((i * 30000))
+	kill -9 $reader
+	wait $reader || :
+	eventually 10 disabled
+done
+start
+nested 300
+stop
+[ "$(samples_of /bin/twin_1)" -ge 50 ] || fail "few samples: $(cat out)"
+unload

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# qemu: 90 x86
+. /guest/lib.sh
+load
+put timer_hz 4000
+start
+storm kill 250 /bin/twin_1 /bin/twin_2
+stop
+[ "$(samples_of /bin/twin_1)" -ge 50 ] || fail "few samples: $(cat out)"
+[ "$(samples_of /bin/twin_2)" -ge 50 ] || fail "few samples: $(cat out)"
+# Nothing shares their address spaces, and they are resolved before they are gone.
+expect late -eq 0
+expect lost -eq 0
+expect exits -ge 400
+unload

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# qemu: 90 x86
+# Three threads of a process keep the lock of its address space busy.  What could not be
+# resolved in the interrupt may be late, is told so, and is rarely wrong.
+. /guest/lib.sh
+load
+put timer_hz 4000
+start
+storm mmap 4000 /bin/libtwin_1.so /bin/libtwin_2.so
+stop
+one=$(samples_of /bin/libtwin_1.so)
+two=$(samples_of /bin/libtwin_2.so)
+[ "$one" -ge 50 ] && [ "$two" -ge 50 ] || fail "few samples: $one, $two"
+[ "$(get stats/resolved_late)" = "$(of late)" ] || fail "late: $(get stats/resolved_late)"
+# Each thread remaps only what it itself works in.
+expect late_trapped -eq 0
+[ $(($(of lost) * 100)) -le "$(of samples)" ] || fail "too many lost"
+unload

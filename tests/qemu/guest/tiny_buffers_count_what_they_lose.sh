@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# qemu: 60 x86
+. /guest/lib.sh
+load
+put cpu_buffer_size 1024
+put buffer_watershed 256
+put buffer_size 4096
+put backtrace_depth 16
+put timer_hz 10000
+start -s 300
+nested 3000
+stop
+expect lost -ge 1
+expect samples -ge 1
+expect aborted -ge 0
+unload
