@@ -20,8 +20,52 @@ static enum mode mode_of(uint64_t marker)
 	}
 }
 
+/* A walk over a sample's callers, whichever way the source gives them. */
+struct walk {
+	const struct coll_sample *s;
+	size_t i;
+	enum mode mode;
+	bool first;
+};
+
+/* Callers as addresses, between marks of their mode. */
+static bool next_ip(struct walk *w, struct coll_place *out)
+{
+	const struct coll_sample *s = w->s;
+
+	while (w->i < s->nr_ips) {
+		uint64_t ip = s->ips[w->i++];
+		bool again = w->first && ip == s->ip;
+
+		if (ip >= COLL_CONTEXT_MAX) {
+			w->mode = mode_of(ip);
+			continue;
+		}
+		if (w->mode == MODE_UNKNOWN)
+			continue;
+		w->first = false;
+		/* the kernel repeats the sampled address as the first frame */
+		if (again)
+			continue;
+		*out = (struct coll_place){ .at = ip, .kernel = w->mode == MODE_KERNEL };
+		return true;
+	}
+	return false;
+}
+
+static bool next_caller(struct walk *w, struct coll_place *out)
+{
+	if (!w->s->places)
+		return next_ip(w, out);
+	if (w->i + 1 >= w->s->nr_places)
+		return false;
+	*out = w->s->places[++w->i];
+	return true;
+}
+
 static void count_arc(struct coll_collect *c, const struct coll_context *from,
-		      uint64_t from_at, const struct coll_image *to, uint64_t to_at)
+		      uint64_t from_at, const struct coll_image *to, uint64_t to_at,
+		      uint32_t weight)
 {
 	struct coll_key key;
 
@@ -30,7 +74,7 @@ static void count_arc(struct coll_collect *c, const struct coll_context *from,
 		return;
 	}
 	key.callee = to;
-	if (coll_sink_add(&c->sink, &key, from_at << 32 | (to_at & UINT32_MAX)))
+	if (coll_sink_add(&c->sink, &key, from_at << 32 | (to_at & UINT32_MAX), weight))
 		c->stats.value[SPEC_STAT_LOST_CG_FILE]++;
 	else
 		c->stats.value[SPEC_STAT_ARCS]++;
@@ -38,36 +82,26 @@ static void count_arc(struct coll_collect *c, const struct coll_context *from,
 
 void coll_chain_count(struct coll_collect *c, const struct coll_rec *rec,
 		      struct coll_task *task, const struct coll_context *at,
-		      uint64_t key_at)
+		      uint64_t key_at, uint32_t weight)
 {
-	const struct coll_sample *s = &rec->sample;
-	enum mode mode = at->kernel ? MODE_KERNEL : MODE_USER;
+	struct walk w = { .s = &rec->sample,
+			  .mode = at->kernel ? MODE_KERNEL : MODE_USER,
+			  .first = true };
 	const struct coll_image *to = at->image;
 	struct coll_context from = *at;
 	uint64_t to_at = key_at, from_at;
-	bool first = true;
+	struct coll_place place;
 	enum spec_stat why;
 
-	for (size_t i = 0; i < s->nr_ips; i++) {
-		if (s->ips[i] >= COLL_CONTEXT_MAX) {
-			mode = mode_of(s->ips[i]);
-			continue;
-		}
-		if (mode == MODE_UNKNOWN)
-			continue;
-		/* the kernel repeats the sampled address as the first frame */
-		if (first && s->ips[i] == s->ip) {
-			first = false;
-			continue;
-		}
-		first = false;
-		from.kernel = mode == MODE_KERNEL;
-		from.image = coll_resolve(c, task, from.kernel, s->ips[i], &from_at, &why);
+	c->stats.value[SPEC_STAT_LOST_BT_NO_MAPPING] += rec->sample.frames_lost;
+	while (next_caller(&w, &place)) {
+		from.kernel = place.kernel;
+		from.image = coll_resolve(c, task, &place, &from_at, &why);
 		if (!from.image) {
 			c->stats.value[SPEC_STAT_LOST_BT_NO_MAPPING]++;
 			continue;
 		}
-		count_arc(c, &from, from_at, to, to_at);
+		count_arc(c, &from, from_at, to, to_at, weight);
 		to = from.image;
 		to_at = from_at;
 	}

@@ -42,6 +42,7 @@ void coll_collect_fini(struct coll_collect *c)
 	coll_kernel_fini(&c->kernel);
 	coll_tasks_fini(&c->tasks);
 	coll_images_fini(&c->images);
+	coll_origins_fini(&c->origins);
 	map_u64_fini(&c->left_out);
 	free(c->exited);
 	c->exited = NULL;
@@ -53,7 +54,7 @@ static void count(struct coll_collect *c, enum spec_stat stat)
 }
 
 /* Who a sample without a process number was: it has just exited on this CPU. */
-static uint32_t who(struct coll_collect *c, const struct coll_rec *rec)
+static uint32_t who_was(struct coll_collect *c, const struct coll_rec *rec)
 {
 	if (rec->cpu >= c->nr_cpus)
 		return rec->tgid;
@@ -155,34 +156,150 @@ void coll_collect_left_out(const struct coll_collect *c, struct strbuf *out)
 		strbuf_printf(out, " (and %zu more)", all - nr);
 }
 
-static void store(struct coll_collect *c, const struct coll_rec *rec,
-		  struct coll_task *task, const struct coll_context *at, uint64_t key_at)
+/* Whether a process that started one is ours, or descends from one that is. */
+static bool descends(struct coll_collect *c, uint32_t tgid)
+{
+	enum { MAX_DEPTH = 64 };
+
+	for (int i = 0; tgid && i < MAX_DEPTH; i++) {
+		const struct coll_task *task = coll_tasks_find(&c->tasks, tgid);
+
+		if (tgid == c->root || (task && task->in_tree))
+			return true;
+		/* orphans come to the root, so nobody is passed over on the way to it */
+		tgid = task && task->parent ? task->parent : coll_proc_parent(tgid);
+	}
+	return false;
+}
+
+/* The process of a sample whose source tells who runs; NULL: not one of ours. */
+static struct coll_task *switch_to(struct coll_collect *c, const struct coll_rec *rec)
+{
+	const struct coll_who *who = rec->sample.who;
+	const struct coll_map *app = coll_origins_find(&c->origins, who->app);
+	struct coll_sighting *exe = app ? app->file : NULL;
+	struct coll_task *task = coll_tasks_find(&c->tasks, rec->tgid);
+	bool told = task && task->told;
+	bool executed = told && task->execs != who->execs;
+
+	task = coll_tasks_switch(&c->tasks, rec->tgid, rec->tid, who, exe);
+	if (!task || !c->tree || task->in_tree)
+		return task;
+	if (task->await_exec) {
+		/* the command's process is the collector's until it executes it */
+		if (exe && (exe->inode != c->own_inode || executed))
+			coll_tasks_adopt(task);
+	} else if (!told || executed) {
+		/* a parent that ended meanwhile has left it to the root */
+		if (descends(c, task->parent) ||
+		    descends(c, coll_proc_parent(task->tgid)))
+			coll_tasks_adopt(task);
+	}
+	return task;
+}
+
+static struct coll_task *task_of_sample(struct coll_collect *c, const struct coll_rec *rec)
+{
+	const struct coll_who *who = rec->sample.who;
+	struct coll_task *task;
+
+	if (!who)
+		return task_of(c, who_was(c, rec));
+	task = who->seq == c->who_seq ? coll_tasks_find(&c->tasks, rec->tgid) : NULL;
+	if (!task)
+		task = switch_to(c, rec);
+	c->who_seq = who->seq;
+	return task && (task->in_tree || !c->tree) ? task : NULL;
+}
+
+/* Counts it in its file.  Returns STORED, or why not. */
+static enum spec_stat count_in_file(struct coll_collect *c, const struct coll_context *at,
+				    uint64_t key_at, uint32_t weight)
 {
 	struct coll_key key;
+
+	if (!coll_route(c->separate, at, &key))
+		return SPEC_STAT_LOST_NO_APP_USER;
+	if (coll_sink_add(&c->sink, &key, key_at, weight))
+		return SPEC_STAT_LOST_SAMPLEFILE;
+	return SPEC_STAT_STORED;
+}
+
+/* As count_in_file(), with the calls that led there. */
+static enum spec_stat store_once(struct coll_collect *c, const struct coll_rec *rec,
+				 struct coll_task *task, const struct coll_context *at,
+				 uint64_t key_at, uint32_t weight)
+{
+	enum spec_stat what = count_in_file(c, at, key_at, weight);
+
+	if (what == SPEC_STAT_STORED && c->callgraph)
+		coll_chain_count(c, rec, task, at, key_at, weight);
+	return what;
+}
+
+/* One sample, for each of the events that are true of it. */
+static enum spec_stat store_ext(struct coll_collect *c, const struct coll_rec *rec,
+				struct coll_task *task, struct coll_context *at,
+				uint64_t key_at)
+{
+	static const enum spec_stat unless_taken[COLL_NR_EXT_RESULT] = {
+		[COLL_EXT_INCOMPLETE] = SPEC_STAT_LOST_EXT,
+		[COLL_EXT_INVALID] = SPEC_STAT_LOST_EXT,
+		[COLL_EXT_UNASKED] = SPEC_STAT_IGNORED_EXT,
+	};
+	struct coll_ext_hit hits[COLL_EXT_MAX_EVENTS];
+	enum coll_ext_result result = COLL_EXT_UNASKED;
+	enum spec_stat what = SPEC_STAT_IGNORED_EXT, now;
+	size_t nr = 0;
+
+	if (c->ext)
+		result = coll_ext_derive(c->ext, rec->sample.ext, hits, &nr);
+	if (result != COLL_EXT_TAKEN)
+		return unless_taken[result];
+	for (size_t i = 0; i < nr; i++) {
+		at->event = c->ext_first + hits[i].event;
+		now = store_once(c, rec, task, at, key_at, hits[i].weight);
+		/* it is lost if any of its events could not be stored */
+		if (!i || now != SPEC_STAT_STORED)
+			what = now;
+		c->stats.value[SPEC_STAT_EXT_HITS] += now == SPEC_STAT_STORED;
+	}
+	return what;
+}
+
+static void store(struct coll_collect *c, const struct coll_rec *rec,
+		  struct coll_task *task, struct coll_context *at, uint64_t key_at)
+{
+	enum spec_stat what;
 
 	if (c->filter && !coll_route_wanted(c->separate, at)) {
 		leave_out(c, at);
 		return;
 	}
-	if (!coll_route(c->separate, at, &key)) {
-		count(c, SPEC_STAT_LOST_NO_APP_USER);
-		return;
-	}
-	if (coll_sink_add(&c->sink, &key, key_at)) {
-		count(c, SPEC_STAT_LOST_SAMPLEFILE);
-		return;
-	}
-	count(c, SPEC_STAT_STORED);
-	if (!task->noted)
+	if (rec->sample.ext)
+		what = store_ext(c, rec, task, at, key_at);
+	else if (at->event == UINT32_MAX)
+		what = SPEC_STAT_LOST_STREAM;
+	else
+		what = store_once(c, rec, task, at, key_at, 1);
+	count(c, what);
+	if (what == SPEC_STAT_STORED && !task->noted)
 		coll_tasks_note(&c->tasks, task, NULL);
-	if (c->callgraph)
-		coll_chain_count(c, rec, task, at, key_at);
+}
+
+/* Where it was taken. */
+static struct coll_place place_of(const struct coll_sample *s)
+{
+	if (s->nr_places)
+		return s->places[0];
+	return (struct coll_place){ .at = s->ip, .kernel = s->domain == COLL_KERNEL };
 }
 
 static int take_sample(struct coll_collect *c, const struct coll_rec *rec)
 {
 	struct coll_context at = { .event = rec->event, .cpu = rec->cpu };
-	struct coll_task *task = task_of(c, who(c, rec));
+	struct coll_place place = place_of(&rec->sample);
+	struct coll_task *task = task_of_sample(c, rec);
 	enum spec_stat why;
 	uint64_t key_at;
 
@@ -191,17 +308,18 @@ static int take_sample(struct coll_collect *c, const struct coll_rec *rec)
 	count(c, SPEC_STAT_TAKEN);
 	at.tgid = task->tgid;
 	at.tid = rec->tid == UINT32_MAX ? task->tgid : rec->tid;
-	at.kernel = rec->sample.domain == COLL_KERNEL;
+	at.kernel = place.kernel;
 	if (rec->sample.domain == COLL_OTHER) {
 		count(c, SPEC_STAT_LOST_INVALID_DOMAIN);
 		return 0;
 	}
+	c->stats.value[SPEC_STAT_RESOLVED_LATE] += rec->sample.late;
 	at.app = coll_resolve_app(c, task);
 	if (!at.app && task->tgid == UINT32_MAX && (c->separate & COLL_SEPARATE_KERNEL)) {
 		count(c, SPEC_STAT_LOST_NO_APP_KERNEL);
 		return 0;
 	}
-	at.image = coll_resolve(c, task, at.kernel, rec->sample.ip, &key_at, &why);
+	at.image = coll_resolve(c, task, &place, &key_at, &why);
 	if (at.image)
 		store(c, rec, task, &at, key_at);
 	else
@@ -249,10 +367,27 @@ static int take_exit(struct coll_collect *c, const struct coll_rec *rec)
 
 static int take_lost(struct coll_collect *c, const struct coll_rec *rec)
 {
-	c->gaps++;
+	/* a source that has reasons loses samples only, and no mappings */
+	c->gaps += !rec->why;
 	c->stats.value[SPEC_STAT_TAKEN] += rec->lost;
-	c->stats.value[SPEC_STAT_LOST_RECORDS] += rec->lost;
+	c->stats.value[rec->why ? rec->why : SPEC_STAT_LOST_RECORDS] += rec->lost;
 	return 0;
+}
+
+static int take_figure(struct coll_collect *c, const struct coll_rec *rec)
+{
+	c->stats.value[rec->why] += rec->figure;
+	return 0;
+}
+
+static int take_origin(struct coll_collect *c, const struct coll_rec *rec)
+{
+	return coll_origins_add(&c->origins, &c->images, rec);
+}
+
+static int take_module(struct coll_collect *c, const struct coll_rec *rec)
+{
+	return coll_kernel_module(&c->kernel, rec->module);
 }
 
 static int take_throttle(struct coll_collect *c, const struct coll_rec *rec)
@@ -271,6 +406,8 @@ int coll_collect_take(void *ctx, const struct coll_rec *rec)
 		[COLL_REC_COMM] = take_comm,	 [COLL_REC_FORK] = take_fork,
 		[COLL_REC_EXIT] = take_exit,	 [COLL_REC_LOST] = take_lost,
 		[COLL_REC_THROTTLE] = take_throttle,
+		[COLL_REC_ORIGIN] = take_origin, [COLL_REC_MODULE] = take_module,
+		[COLL_REC_FIGURE] = take_figure,
 	};
 	struct coll_collect *c = ctx;
 

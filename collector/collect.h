@@ -7,8 +7,10 @@
 
 #include "base/map.h"
 #include "base/strbuf.h"
+#include "collector/ext.h"
 #include "collector/images.h"
 #include "collector/kernel.h"
+#include "collector/origins.h"
 #include "collector/route.h"
 #include "collector/sink.h"
 #include "collector/source.h"
@@ -37,6 +39,13 @@ struct coll_collect {
 	 * lack; 0: none */
 	uint32_t *exited;
 	uint32_t nr_cpus;
+	/* of sources that resolve addresses themselves */
+	struct coll_origins origins;
+	uint64_t who_seq;        /* of the task looked at last */
+	uint32_t root;           /* its descendants are ours too, with @tree; 0: nobody */
+	uint64_t own_inode;      /* of the collector's file: the command before its exec */
+	struct coll_ext *ext;    /* of the caller; NULL: no extended feature */
+	uint32_t ext_first;      /* index of its first event */
 	struct map_u64 left_out; /* by --image: image (its address) -> samples */
 };
 

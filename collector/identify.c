@@ -117,7 +117,8 @@ void coll_identify(const struct coll_sighting *s, uint32_t tgid, uint32_t parent
 			have_maybe = true;
 		}
 	}
-	*out = (struct coll_identity){ .build_id = s->build_id, .note = "gone" };
+	*out = (struct coll_identity){ .build_id = s->build_id, .mtime = s->mtime,
+				       .size = s->size, .note = "gone" };
 	if (have_maybe) {
 		*out = maybe;
 		out->note = "unverified";

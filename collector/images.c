@@ -120,6 +120,8 @@ struct coll_sighting *coll_images_see(struct coll_images *t, const struct coll_m
 	s->inode = m->inode;
 	s->dev_major = m->dev_major;
 	s->dev_minor = m->dev_minor;
+	s->mtime = m->mtime;
+	s->size = m->size;
 	s->build_id.len = m->build_id_len;
 	memcpy(s->build_id.bytes, m->build_id, m->build_id_len);
 	if (map_set(&t->sightings, key.data, key.len, (uintptr_t)s))

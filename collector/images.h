@@ -38,6 +38,7 @@ struct coll_sighting {
 	bool deleted;             /* as the kernel said; the mark is not part of @path */
 	uint64_t inode, start, end; /* of the first mapping seen */
 	uint32_t dev_major, dev_minor;
+	uint64_t mtime, size;     /* as the source said; 0: unknown */
 	struct spec_build_id build_id;
 };
 

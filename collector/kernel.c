@@ -25,12 +25,12 @@ static int by_start(const void *a, const void *b)
 }
 
 static int add_range(struct coll_kernel *k, uint64_t start, uint64_t end,
-		     struct coll_image *image)
+		     struct coll_image *image, bool module)
 {
 	if (!image || vec_reserve_((void **)&k->ranges, &k->cap, k->nr, 1,
 				   sizeof(*k->ranges)))
 		return -ENOMEM;
-	k->ranges[k->nr++] = (struct coll_krange){ start, end, image };
+	k->ranges[k->nr++] = (struct coll_krange){ start, end, image, module };
 	return 0;
 }
 
@@ -82,6 +82,23 @@ static void read_kallsyms(const char *path, uint64_t *stext, uint64_t *etext)
 	}
 }
 
+/* Takes away modules of a name, or that have been where [@start, @end) now is another. */
+static void drop_modules(struct coll_kernel *k, const char *name, uint64_t start,
+			 uint64_t end)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < k->nr; i++) {
+		const struct coll_krange *r = &k->ranges[i];
+
+		if (!r->module || !((name && !strcmp(r->image->name.name, name)) ||
+				    (r->start < end && r->end > start)))
+			k->ranges[kept++] = *r;
+	}
+	k->nr = kept;
+	k->last = 0;
+}
+
 static int add_module(struct coll_kernel *k, const char *name, uint64_t start,
 		      uint64_t size)
 {
@@ -89,12 +106,22 @@ static int add_module(struct coll_kernel *k, const char *name, uint64_t start,
 	char path[PATH_MAX];
 
 	for (size_t i = 0; i < k->nr; i++)
-		if (k->ranges[i].start == start && k->ranges[i].end == start + size)
+		if (k->ranges[i].start == start && k->ranges[i].end == start + size &&
+		    !strcmp(k->ranges[i].image->name.name, name))
 			return 0;
+	drop_modules(k, name, start, start + size);
 	if (snprintf(path, sizeof(path), "/sys/module/%s/notes/.note.gnu.build-id", name) <
 	    (int)sizeof(path))
 		slurp_build_id(path, &id);
-	return add_range(k, start, start + size, coll_images_kern(k->images, name, &id));
+	return add_range(k, start, start + size, coll_images_kern(k->images, name, &id),
+			 true);
+}
+
+static void sort_ranges(struct coll_kernel *k)
+{
+	if (k->nr)
+		qsort(k->ranges, k->nr, sizeof(*k->ranges), by_start);
+	k->last = 0;
 }
 
 static int read_modules(struct coll_kernel *k)
@@ -110,9 +137,7 @@ static int read_modules(struct coll_kernel *k)
 			   &start) == 3 &&
 		    start && size && size < UINT64_MAX - start && !strchr(name, '/'))
 			rc = add_module(k, name, start, size);
-	if (k->nr)
-		qsort(k->ranges, k->nr, sizeof(*k->ranges), by_start);
-	k->last = 0;
+	sort_ranges(k);
 	return rc;
 }
 
@@ -136,7 +161,7 @@ static int use_kallsyms(struct coll_kernel *k, uint64_t stext, uint64_t etext)
 	slurp_build_id("/sys/kernel/notes", &id);
 	k->addresses = true;
 	return add_range(k, stext, etext > stext ? etext : UINT64_MAX,
-			 coll_images_kernel_file(k->images, "/proc/kallsyms", &id, 0));
+			 coll_images_kernel_file(k->images, "/proc/kallsyms", &id, 0), false);
 }
 
 /* The descriptor of a vmlinux, and where its code is linked to. */
@@ -188,7 +213,8 @@ static int use_vmlinux(struct coll_kernel *k, const char *file, uint64_t stext,
 	k->addresses = stext;
 	return add_range(k, addr, addr + size,
 			 coll_images_kernel_file(k->images, path, &id,
-						 (uint64_t)st.st_mtime));
+						 (uint64_t)st.st_mtime),
+			 false);
 }
 
 int coll_kernel_init(struct coll_kernel *k, struct coll_images *images,
@@ -263,4 +289,31 @@ struct coll_image *coll_kernel_find(struct coll_kernel *k, uint64_t addr, uint64
 		return NULL;
 	*key = addr - range->start;
 	return range->image;
+}
+
+/* The kernel hides where its modules are from some, and a notice tells. */
+static bool knows_module(const struct coll_kernel *k, const char *name)
+{
+	for (size_t i = 0; i < k->nr; i++)
+		if (k->ranges[i].module && !strcmp(k->ranges[i].image->name.name, name))
+			return true;
+	return false;
+}
+
+int coll_kernel_module(struct coll_kernel *k, const struct coll_module *m)
+{
+	int rc = 0;
+
+	if (k->none)
+		return 0;
+	drop_modules(k, m->name, 0, 0);
+	if (m->going)
+		return 0;
+	if (k->addresses)
+		rc = read_modules(k);
+	if (!rc && !knows_module(k, m->name) && m->start && m->len) {
+		rc = add_module(k, m->name, m->start, m->len);
+		sort_ranges(k);
+	}
+	return rc;
 }

@@ -12,6 +12,7 @@
 struct coll_krange {
 	uint64_t start, end;
 	struct coll_image *image;
+	bool module;
 };
 
 struct coll_kernel {
@@ -42,6 +43,13 @@ int coll_kernel_init(struct coll_kernel *k, struct coll_images *images,
 /* Whether a file can be a --vmlinux at all.  0 or -errno. */
 int coll_kernel_check(const char *vmlinux, struct err *err);
 void coll_kernel_fini(struct coll_kernel *k);
+
+/**
+ * coll_kernel_module - a module came or went
+ * One that came is read of in the list of modules; what the notice says is taken where
+ * that does not know it (any more).  0 or -ENOMEM.
+ */
+int coll_kernel_module(struct coll_kernel *k, const struct coll_module *m);
 
 /**
  * coll_kernel_find - the image of a kernel address

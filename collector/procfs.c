@@ -183,6 +183,14 @@ static void read_stat(struct coll_task *task)
 	task->start_ns = start;
 }
 
+uint32_t coll_proc_parent(uint32_t tgid)
+{
+	struct coll_task task = { .tgid = tgid };
+
+	read_stat(&task);
+	return task.parent;
+}
+
 int coll_proc_read(struct coll_tasks *t, uint32_t tgid, struct err *err)
 {
 	CLEANUP(strbuf_fini) struct strbuf maps = { 0 };

@@ -8,11 +8,12 @@
 struct coll_image *coll_resolve_app(struct coll_collect *c, struct coll_task *task);
 
 /**
- * coll_resolve - image and key of an address
+ * coll_resolve - image and key of a place
  * @key: the file offset (user), or the address from the image's start
  * @why: if NULL is returned, the reason under which the sample is counted
  */
-struct coll_image *coll_resolve(struct coll_collect *c, struct coll_task *task, bool kernel,
-				uint64_t addr, uint64_t *key, enum spec_stat *why);
+struct coll_image *coll_resolve(struct coll_collect *c, struct coll_task *task,
+				const struct coll_place *place, uint64_t *key,
+				enum spec_stat *why);
 
 #endif

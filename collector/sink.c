@@ -262,7 +262,8 @@ static int fail(struct coll_sink *s, struct coll_file *f, int rc, const struct e
 	return rc;
 }
 
-int coll_sink_add(struct coll_sink *s, const struct coll_key *key, uint64_t at)
+int coll_sink_add(struct coll_sink *s, const struct coll_key *key, uint64_t at,
+		  uint32_t weight)
 {
 	struct coll_file *f = s->newest;
 	struct err err = { 0 };
@@ -282,7 +283,7 @@ int coll_sink_add(struct coll_sink *s, const struct coll_key *key, uint64_t at)
 		unlink_open(s, f);
 		link_newest(s, f);
 	}
-	rc = spec_sample_add(f->writer, at, 1, &err);
+	rc = spec_sample_add(f->writer, at, weight, &err);
 	if (rc)
 		return fail(s, f, rc, &err);
 	f->failed = 0;

@@ -49,11 +49,13 @@ int coll_sink_init(struct coll_sink *s, int session_fd, struct coll_images *imag
 void coll_sink_fini(struct coll_sink *s);
 
 /**
- * coll_sink_add - counts one sample or arc
+ * coll_sink_add - counts a sample or arc
  * @at: the sample file's key: an offset, or from << 32 | to
+ * @weight: how often; 1 but for what was measured
  * Returns 0, or -errno if it could not be stored: the first such failure is kept in
  * @broken and @why.
  */
-int coll_sink_add(struct coll_sink *s, const struct coll_key *key, uint64_t at);
+int coll_sink_add(struct coll_sink *s, const struct coll_key *key, uint64_t at,
+		  uint32_t weight);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "libspec/stats.h"
 
 /* Where samples come from, and what every source turns its bytes into. */
 
@@ -19,6 +20,10 @@ enum coll_rec_kind {
 	COLL_REC_LOST,
 	COLL_REC_THROTTLE,
 	COLL_REC_NONE, /* of no interest here */
+	/* of sources that find out themselves where code is */
+	COLL_REC_ORIGIN, /* what a handle stands for */
+	COLL_REC_MODULE, /* a kernel module came or went */
+	COLL_REC_FIGURE, /* adds to a figure that is no loss */
 	COLL_NR_REC
 };
 
@@ -30,6 +35,31 @@ enum { COLL_MAX_FRAMES = 1024, COLL_BUILD_ID = 20 };
 /* Values of struct coll_frames.ips from here on name the mode of what follows. */
 #define COLL_CONTEXT_MAX ((uint64_t)-4095)
 
+struct coll_ext_sample; /* collector/ext.h */
+
+/*
+ * Where code is, as a source knows it that resolves addresses itself: the offset in what
+ * the handle stands for (COLL_REC_ORIGIN), or, in the kernel, an address.  Without a
+ * handle user code is an address too, for the collector to resolve.
+ */
+struct coll_place {
+	uint64_t at;
+	uint64_t handle; /* 0: none */
+	bool kernel;
+};
+
+enum { COLL_TASK_COMM = 16 };
+
+/* Who runs, as a source knows it that is told of every task switch. */
+struct coll_who {
+	uint64_t seq;        /* another one in each: it need be looked at once */
+	uint64_t app;       /* handle of its application; 0: none, or unknown */
+	uint64_t start_ns;  /* of the thread, CLOCK_MONOTONIC */
+	uint32_t execs;     /* how often it has executed a program */
+	uint32_t parent;    /* tgid; 0: unknown */
+	char comm[COLL_TASK_COMM]; /* NUL-terminated */
+};
+
 struct coll_sample {
 	uint64_t ip;
 	enum coll_domain domain;
@@ -37,6 +67,14 @@ struct coll_sample {
 	 * and 0 without call chains */
 	const uint64_t *ips;
 	size_t nr_ips;
+	/* or, instead of these and @ip: the sampled place, then its callers, innermost
+	 * first; NULL: the source gives addresses */
+	const struct coll_place *places;
+	size_t nr_places;
+	const struct coll_who *who;        /* with @places */
+	const struct coll_ext_sample *ext; /* more than an address; NULL: no more */
+	uint32_t frames_lost; /* callers left out, since nobody knows where they are */
+	bool late;            /* resolved when it might have been something else */
 };
 
 struct coll_mmap {
@@ -47,6 +85,13 @@ struct coll_mmap {
 	uint32_t dev_major, dev_minor;
 	uint64_t inode, inode_gen;
 	bool kernel;
+	uint64_t mtime, size; /* of the file; 0: unknown */
+};
+
+struct coll_module {
+	const char *name;
+	uint64_t start, len; /* of its code; 0: unknown */
+	bool going;
 };
 
 struct coll_rec {
@@ -66,7 +111,16 @@ struct coll_rec {
 			uint32_t tgid, tid;
 		} parent;      /* FORK */
 		uint64_t lost; /* LOST: records */
+		const struct coll_module *module; /* MODULE */
+		struct {
+			uint64_t handle;
+			/* a file; or a label ("[vdso]") in @mmap.filename and the region */
+			struct coll_mmap mmap;
+			bool region;
+		} origin; /* ORIGIN */
+		uint64_t figure; /* FIGURE: how much */
 	};
+	enum spec_stat why; /* LOST: the reason, 0: LOST_RECORDS; FIGURE: which */
 };
 
 /* Takes one record; everything in it is borrowed until it returns.  0 or -errno. */

@@ -210,6 +210,46 @@ void coll_tasks_exit(struct coll_tasks *t, const struct coll_rec *rec)
 	t->dead_end = &task->next_dead;
 }
 
+/* Another process that has the number of an earlier one: its first thread is younger. */
+static bool is_another(const struct coll_task *task, uint32_t tid,
+		       const struct coll_who *who)
+{
+	return task->told && tid == task->tgid && task->start_ns != who->start_ns;
+}
+
+struct coll_task *coll_tasks_switch(struct coll_tasks *t, uint32_t tgid, uint32_t tid,
+				    const struct coll_who *who, struct coll_sighting *exe)
+{
+	struct coll_task *task = coll_tasks_find(t, tgid);
+
+	if (task && is_another(task, tid, who)) {
+		coll_tasks_forget(t, tgid);
+		task = NULL;
+	}
+	if (!task)
+		task = coll_tasks_need(t, tgid);
+	if (!task)
+		return NULL;
+	/* its first thread ended, or a sample of it was resolved late: it is not over */
+	if (task->dead_ns) {
+		unlink_dead(t, task);
+		task->dead_ns = 0;
+	}
+	if (tid == tgid)
+		task->start_ns = who->start_ns;
+	if (!task->told || task->execs != who->execs ||
+	    (tid == tgid && strncmp(task->comm, who->comm, sizeof(task->comm)) != 0)) {
+		memcpy(task->comm, who->comm, sizeof(task->comm));
+		task->noted = false;
+	}
+	task->parent = who->parent ? who->parent : task->parent;
+	task->threads = 1; /* only the end of the first one is told */
+	task->execs = who->execs;
+	task->exe = exe;
+	task->known = task->told = true;
+	return task;
+}
+
 void coll_tasks_sweep(struct coll_tasks *t, uint64_t before_ns)
 {
 	while (t->dead && t->dead->dead_ns < before_ns) {
@@ -236,7 +276,7 @@ int coll_tasks_note(struct coll_tasks *t, struct coll_task *task, struct err *er
 		return 0;
 	task->noted = true;
 	/* once it has ended, /proc may show another process of this number */
-	if (!task->dead_ns && !task->gone) {
+	if (!task->dead_ns && !task->gone && !t->saved) {
 		cmdline = coll_proc_cmdline(task->tgid);
 		cgroup = coll_proc_cgroup(task->tgid);
 		task->gone = !cmdline;

@@ -27,6 +27,8 @@ struct coll_task {
 	bool known;         /* its mappings were seen from the start, or read from /proc */
 	bool gone;          /* /proc has nothing more to say */
 	bool noted;         /* the tasks table has its present state */
+	bool told;          /* a source told of it that is told of task switches, */
+	uint32_t execs;     /* and how often it had executed a program */
 	uint64_t gaps;      /* as struct coll_collect's when its mappings were read again, */
 	uint64_t read_ns;   /* and when that was */
 	int threads;        /* alive, as far as known */
@@ -40,6 +42,7 @@ struct coll_tasks {
 	struct coll_task *dead, **dead_end; /* in the order they ended */
 	struct coll_images *images;        /* borrowed */
 	int session_fd;                    /* -1: no table is kept */
+	bool saved;   /* a recorded stream: /proc tells of other processes by now */
 };
 
 void coll_tasks_init(struct coll_tasks *t, struct coll_images *images, int session_fd);
@@ -58,6 +61,16 @@ int coll_tasks_mmap(struct coll_tasks *t, uint32_t tgid, const struct coll_mmap 
 int coll_tasks_fork(struct coll_tasks *t, const struct coll_rec *rec);
 int coll_tasks_comm(struct coll_tasks *t, const struct coll_rec *rec);
 void coll_tasks_exit(struct coll_tasks *t, const struct coll_rec *rec);
+
+/**
+ * coll_tasks_switch - what a source says that is told of task switches
+ * @who: of a sample of process @tgid, thread @tid
+ * @exe: the application, or NULL
+ * Makes the process, or another in the place of one that had its number before.
+ * Returns it, with its parent told or 0, or NULL if out of memory.
+ */
+struct coll_task *coll_tasks_switch(struct coll_tasks *t, uint32_t tgid, uint32_t tid,
+				    const struct coll_who *who, struct coll_sighting *exe);
 
 /* The number is in use again: whoever had it is over. */
 void coll_tasks_forget(struct coll_tasks *t, uint32_t tgid);

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collector/origins.h"
+
+#include <errno.h>
+
+int coll_origins_add(struct coll_origins *t, struct coll_images *images,
+		     const struct coll_rec *rec)
+{
+	const struct coll_mmap *m = &rec->origin.mmap;
+	struct coll_map *map = arena_alloc(&t->mem, sizeof(*map));
+
+	if (!map)
+		return -ENOMEM;
+	map->start = m->start;
+	map->end = m->start + m->len;
+	if (rec->origin.region)
+		map->label = coll_images_label(images, m);
+	else
+		map->file = coll_images_see(images, m);
+	if ((!map->label && !map->file) ||
+	    map_u64_set(&t->by_handle, rec->origin.handle, (uintptr_t)map))
+		return -ENOMEM;
+	t->last = NULL;
+	return 0;
+}
+
+struct coll_map *coll_origins_find(struct coll_origins *t, uint64_t handle)
+{
+	uint64_t value;
+
+	if (t->last && t->last_handle == handle)
+		return t->last;
+	if (!map_u64_get(&t->by_handle, handle, &value))
+		return NULL;
+	t->last_handle = handle;
+	t->last = (struct coll_map *)(uintptr_t)value;
+	return t->last;
+}
+
+void coll_origins_fini(struct coll_origins *t)
+{
+	map_u64_fini(&t->by_handle);
+	arena_fini(&t->mem);
+	t->last = NULL;
+}

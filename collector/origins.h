@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef COLLECTOR_ORIGINS_H
+#define COLLECTOR_ORIGINS_H
+
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "collector/images.h"
+#include "collector/maps.h"
+#include "collector/source.h"
+
+/* What the handles of a source that resolves addresses itself stand for. */
+struct coll_origins {
+	struct map_u64 by_handle;
+	struct arena mem;
+	uint64_t last_handle; /* found last */
+	struct coll_map *last;
+};
+
+/* A COLL_REC_ORIGIN.  The handle may have stood for something else.  0 or -ENOMEM. */
+int coll_origins_add(struct coll_origins *t, struct coll_images *images,
+		     const struct coll_rec *rec);
+
+/* As a mapping, from offset 0 on; NULL: nothing was told of it. */
+struct coll_map *coll_origins_find(struct coll_origins *t, uint64_t handle);
+
+void coll_origins_fini(struct coll_origins *t);
+
+#endif
