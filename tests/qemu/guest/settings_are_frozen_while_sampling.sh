@@ -5,7 +5,7 @@ load
 start
 for file in buffer_size cpu_buffer_size buffer_watershed backtrace_depth timer_hz \
 	source 0/enabled 0/count 0/event; do
-	refused $file 1 "busy"
+	refused "$file" "$(get "$file")" busy
 done
 nested 200
 stop

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# qemu: 120 icount
+# What a sample costs the program that is interrupted, by a clock that counts executed
+# instructions (8 ns each), beside what it costs by perf's interface.
+. /guest/lib.sh
+rounds=100000000
+hz=10000
+load
+bare=$(cost $rounds)
+perf=$(cost $rounds $hz)
+put timer_hz $hz
+put cpu_buffer_size 1048576
+put buffer_size 4194304
+start -s 5000
+driver=$(cost $rounds)
+stop >/dev/null
+expect lost -eq 0
+
+# $1: nanoseconds with sampling; samples came every 1/hz s in that time.
+per_sample()
+{
+	echo $((($1 - bare) / ($1 / (1000000000 / hz))))
+}
+
+echo "a sample costs $(per_sample $driver) ns by the driver, $(per_sample $perf) by perf"
+[ "$(per_sample "$driver")" -le $((2 * $(per_sample "$perf"))) ] || fail "twice perf's cost"
+# The highest rate that a timer can be set to, default buffers, a reader that keeps up.
+unload
+load
+put timer_hz $hz
+start
+cost $rounds >/dev/null
+stop
+expect lost -eq 0
+unload

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A source of samples for tests only: real NMIs, on machines that have no counters to
+ * raise them.  On every CPU a timer sends an NMI to its own CPU and takes a sample, so
+ * that the NMI's sample comes in the middle of its own, or sends one to another CPU,
+ * where it hits whatever is done there.  Never installed.
+ */
+#include <linux/cpumask.h>
+#include <linux/delay.h>
+#include <linux/hrtimer.h>
+#include <linux/module.h>
+#include <linux/percpu.h>
+#include <asm/apic.h>
+#include <asm/irq_regs.h>
+#include <asm/nmi.h>
+
+#include "compat.h"
+#include "opfs_source.h"
+
+enum { COUNTER_TIMER = 0, COUNTER_NMI = 1 };
+
+static unsigned int hz = 2000;
+module_param(hz, uint, 0444);
+MODULE_PARM_DESC(hz, "NMIs that each CPU sends in a second");
+
+static atomic_t nmis;
+static unsigned int shown;
+
+static int show_nmis(char *buffer, const struct kernel_param *param)
+{
+	return sysfs_emit(buffer, "%d\n", atomic_read(&nmis));
+}
+
+static const struct kernel_param_ops nmis_ops = { .get = show_nmis };
+module_param_cb(nmis, &nmis_ops, &shown, 0444);
+MODULE_PARM_DESC(nmis, "NMIs taken so far");
+
+static DEFINE_PER_CPU(struct hrtimer, timers);
+/* NMIs sent to a CPU and not claimed: two may arrive as one, none as two. */
+static DEFINE_PER_CPU(atomic_t, on_their_way);
+static DEFINE_PER_CPU(unsigned int, turns);
+static struct cpumask sampled;
+
+static int take_nmi(unsigned int type, struct pt_regs *regs)
+{
+	if (atomic_dec_if_positive(this_cpu_ptr(&on_their_way)) < 0)
+		return NMI_DONE;
+	atomic_inc(&nmis);
+	opk_add_sample(regs, COUNTER_NMI, NULL);
+	return NMI_HANDLED;
+}
+
+static void send_nmi(unsigned int cpu)
+{
+	atomic_inc(per_cpu_ptr(&on_their_way, cpu));
+	apic->send_IPI_mask(cpumask_of(cpu), NMI_VECTOR);
+}
+
+static enum hrtimer_restart expired(struct hrtimer *timer)
+{
+	unsigned int self = smp_processor_id(), other;
+	struct pt_regs *regs = get_irq_regs();
+
+	other = cpumask_next(self, &sampled);
+	if (other >= nr_cpu_ids)
+		other = cpumask_first(&sampled);
+	if (this_cpu_inc_return(turns) % 2)
+		send_nmi(self);
+	else if (other < nr_cpu_ids)
+		send_nmi(other);
+	if (regs)
+		opk_add_sample(regs, COUNTER_TIMER, NULL);
+	hrtimer_forward_now(timer, ns_to_ktime(NSEC_PER_SEC / hz));
+	return HRTIMER_RESTART;
+}
+
+static int setup(void)
+{
+	return register_nmi_handler(NMI_LOCAL, take_nmi, 0, "opfs_torture");
+}
+
+static int start(unsigned int cpu)
+{
+	struct hrtimer *timer = per_cpu_ptr(&timers, cpu);
+
+	cpumask_set_cpu(cpu, &sampled);
+	opk_hrtimer_init(timer, expired, HRTIMER_MODE_REL_PINNED_HARD);
+	hrtimer_start(timer, ns_to_ktime(NSEC_PER_SEC / hz), HRTIMER_MODE_REL_PINNED_HARD);
+	return 0;
+}
+
+static void stop(unsigned int cpu)
+{
+	cpumask_clear_cpu(cpu, &sampled);
+	hrtimer_cancel(per_cpu_ptr(&timers, cpu));
+	/* What was sent to this CPU arrives while it can still be claimed. */
+	mdelay(2);
+}
+
+static void shutdown(void)
+{
+	msleep(20);
+	unregister_nmi_handler(NMI_LOCAL, "opfs_torture");
+}
+
+static struct opk_source torture = {
+	.name = "torture",
+	.owner = THIS_MODULE,
+	.setup = setup,
+	.start = start,
+	.stop = stop,
+	.shutdown = shutdown,
+};
+
+static int __init opfs_torture_init(void)
+{
+	return hz && hz <= 100000 ? opk_source_register(&torture) : -EINVAL;
+}
+module_init(opfs_torture_init);
+
+static void __exit opfs_torture_exit(void)
+{
+	opk_source_unregister(&torture);
+}
+module_exit(opfs_torture_exit);
+
+MODULE_DESCRIPTION("NMIs for testing opfs_sampler");
+MODULE_LICENSE("GPL");
