@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef OPK_BUILD_ID_H
+#define OPK_BUILD_ID_H
+
+#include <linux/types.h>
+
+struct file;
+
+enum { OPK_BUILD_ID = 20 };
+
+/*
+ * The build-id of an ELF file, as far as the page cache holds what tells it: nothing is
+ * read from a disk or network.  Process context.  Returns its bytes (at most
+ * OPK_BUILD_ID, a longer one is cut), or 0.
+ */
+unsigned int opk_build_id(struct file *file, u8 *id);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef OPK_COMPAT_H
+#define OPK_COMPAT_H
+
+/* What differs between the kernels that the driver is built for; nowhere else. */
+
+#include <linux/dcache.h>
+#include <linux/fs.h>
+#include <linux/hrtimer.h>
+#include <linux/mm_types.h>
+#include <linux/module.h>
+#include <linux/version.h>
+
+static inline void opk_hrtimer_init(struct hrtimer *timer,
+				    enum hrtimer_restart (*expired)(struct hrtimer *),
+				    enum hrtimer_mode mode)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
+	hrtimer_setup(timer, expired, CLOCK_MONOTONIC, mode);
+#else
+	hrtimer_init(timer, CLOCK_MONOTONIC, mode);
+	timer->function = expired;
+#endif
+}
+
+static inline struct timespec64 opk_mtime(const struct inode *inode)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
+	return inode_get_mtime(inode);
+#else
+	return inode->i_mtime;
+#endif
+}
+
+static inline void opk_inode_times(struct inode *inode)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
+	simple_inode_init_ts(inode);
+#else
+	inode->i_atime = current_time(inode);
+	inode->i_mtime = inode->i_atime;
+	inode->i_ctime = inode->i_atime;
+#endif
+}
+
+/* The path that a user knows a mapped file by; a stacked file system's own is another. */
+static inline const struct path *opk_file_path(const struct file *file)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0)
+	return file_user_path(file);
+#else
+	return &file->f_path;
+#endif
+}
+
+/* The executable with a reference, or NULL.  Not in an NMI. */
+static inline struct file *opk_get_exe_file(struct mm_struct *mm)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
+	return get_file_active(&mm->exe_file);
+#else
+	struct file *file;
+
+	rcu_read_lock();
+	file = rcu_dereference(mm->exe_file);
+	if (file && !get_file_rcu(file))
+		file = NULL;
+	rcu_read_unlock();
+	return file;
+#endif
+}
+
+static inline unsigned long opk_module_text(const struct module *mod, unsigned long *size)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
+	*size = mod->mem[MOD_TEXT].size;
+	return (unsigned long)mod->mem[MOD_TEXT].base;
+#else
+	*size = mod->core_layout.text_size;
+	return (unsigned long)mod->core_layout.base;
+#endif
+}
+
+/* Hangs a new inode under a dentry that stays until the file system is gone. */
+static inline void opk_d_add(struct dentry *dentry, struct inode *inode)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 19, 0)
+	d_make_persistent(dentry, inode);
+	dput(dentry);
+#else
+	d_add(dentry, inode);
+#endif
+}
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 19, 0)
+#define opk_kill_super kill_anon_super
+#else
+#define opk_kill_super kill_litter_super
+#endif
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 18, 0)
+#define opk_drop_inode inode_just_drop
+#else
+#define opk_drop_inode generic_delete_inode
+#endif
+
+#endif

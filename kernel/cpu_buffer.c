@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cpu_buffer.h"
+
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "defer.h"
+#include "stats.h"
+#include "sync.h"
+
+DEFINE_PER_CPU(struct opk_cpu *, opk_cpu);
+
+static bool same_task(const struct opk_task *a, const struct opk_task *b)
+{
+	return a->tid == b->tid && a->tgid == b->tgid && a->app == b->app &&
+	       a->exec == b->exec && a->start_ns == b->start_ns &&
+	       a->comm[0] == b->comm[0] && a->comm[1] == b->comm[1];
+}
+
+bool opk_cpu_write(struct opk_cpu *cpu, u64 *words, unsigned int len,
+		   const struct opk_task *task)
+{
+	s64 head = atomic64_read(&cpu->head);
+	unsigned int i, n;
+	bool switched;
+	u64 tail, half = (cpu->mask + 1) / 2;
+
+	do {
+		switched = READ_ONCE(cpu->last_end) != head ||
+			   !same_task(&cpu->last_task, task);
+		n = len + (switched ? OPK_TASK_WORDS : 0);
+		/* Pairs with the release in opk_cpu_read(): the words are clear. */
+		tail = smp_load_acquire(&cpu->tail);
+		if (head + n - tail > cpu->mask + 1)
+			return false;
+	} while (!atomic64_try_cmpxchg(&cpu->head, &head, head + n));
+	if (switched) {
+		opk_task_pack(task, words + len);
+		words[0] |= OPK_REC_TASK;
+		opk_count(OPK_STAT_TASK_SWITCHES);
+	}
+	for (i = 1; i < n; i++)
+		cpu->words[(head + i) & cpu->mask] = words[i];
+	/* Commits: whoever sees the head sees the record. */
+	smp_store_release(&cpu->words[head & cpu->mask], opk_rec_set_len(words[0], n));
+	/*
+	 * From the reservation on last_end was not head, so an NMI tells its task
+	 * itself.  If one came, what is stored here does not match head either.
+	 */
+	if (switched)
+		cpu->last_task = *task;
+	barrier();
+	WRITE_ONCE(cpu->last_end, head + n);
+	if (head + n - tail > half && head - tail <= half)
+		irq_work_queue(&cpu->kick);
+	return true;
+}
+
+unsigned int opk_cpu_read(struct opk_cpu *cpu, u64 *words)
+{
+	u64 tail = cpu->tail, head;
+	unsigned int i, len;
+
+	head = smp_load_acquire(&cpu->words[tail & cpu->mask]);
+	if (!head)
+		return 0;
+	len = opk_rec_len(head);
+	if (WARN_ON_ONCE(!len || len > OPK_REC_WORDS))
+		return 0;
+	words[0] = head;
+	for (i = 1; i < len; i++)
+		words[i] = cpu->words[(tail + i) & cpu->mask];
+	for (i = 0; i < len; i++)
+		cpu->words[(tail + i) & cpu->mask] = 0;
+	/* Pairs with the acquire in reserve(). */
+	smp_store_release(&cpu->tail, tail + len);
+	return len;
+}
+
+static void cpu_free(struct opk_cpu *cpu)
+{
+	if (!cpu)
+		return;
+	opk_works_free(cpu);
+	kvfree(cpu->scratch[0]);
+	kvfree(cpu->scratch[1]);
+	kvfree(cpu->words);
+	kfree(cpu);
+}
+
+static void kick(struct irq_work *work)
+{
+	opk_sync_soon();
+}
+
+int opk_cpu_alloc(unsigned int nr, u64 words, unsigned int depth)
+{
+	int node = cpu_to_node(nr);
+	struct opk_cpu *cpu;
+
+	if (per_cpu(opk_cpu, nr))
+		return 0;
+	cpu = kzalloc_node(sizeof(*cpu), GFP_KERNEL, node);
+	if (!cpu)
+		return -ENOMEM;
+	words = roundup_pow_of_two(words);
+	cpu->cpu = nr;
+	cpu->last_end = U64_MAX;
+	cpu->mask = words - 1;
+	cpu->words = kvzalloc_node(words * sizeof(u64), GFP_KERNEL, node);
+	cpu->scratch[0] = kvzalloc_node(sizeof(struct opk_scratch), GFP_KERNEL, node);
+	cpu->scratch[1] = kvzalloc_node(sizeof(struct opk_scratch), GFP_KERNEL, node);
+	init_llist_head(&cpu->from_nmi);
+	cpu->resolve = IRQ_WORK_INIT_HARD(opk_works_resolve);
+	cpu->kick = IRQ_WORK_INIT_HARD(kick);
+	if (!cpu->words || !cpu->scratch[0] || !cpu->scratch[1] ||
+	    opk_works_alloc(cpu, depth)) {
+		cpu_free(cpu);
+		return -ENOMEM;
+	}
+	/* A handler on that CPU sees the whole of it or nothing. */
+	smp_store_release(per_cpu_ptr(&opk_cpu, nr), cpu);
+	return 0;
+}
+
+void opk_cpu_free_all(void)
+{
+	unsigned int nr;
+
+	for_each_possible_cpu(nr) {
+		cpu_free(per_cpu(opk_cpu, nr));
+		per_cpu(opk_cpu, nr) = NULL;
+	}
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef OPK_CPU_BUFFER_H
+#define OPK_CPU_BUFFER_H
+
+#include <linux/atomic.h>
+#include <linux/irq_work.h>
+#include <linux/llist.h>
+#include <linux/percpu.h>
+
+#include "record.h"
+#include "resolve.h"
+
+struct opk_work;
+
+/*
+ * What a CPU needs to take samples.  Made when the CPU is first sampled, kept until the
+ * next run or the end of the module: late works and the reader still look at it after
+ * the CPU went offline.
+ */
+struct opk_cpu {
+	/*
+	 * The ring.  Written on this CPU only, by an interrupt or by an NMI in the middle
+	 * of it: both reserve by moving head, and commit by storing the record's first
+	 * word, which is 0 until then.  Read by one synchroniser, which clears what it
+	 * has read before it moves tail.
+	 */
+	u64 *words;
+	u64 mask;
+	atomic64_t head;
+	u64 tail;
+
+	/*
+	 * The task of the record that ends at last_end: it need not be told again if
+	 * that is where head is.  Written where head is.
+	 */
+	struct opk_task last_task;
+	u64 last_end;
+	/* The task of the records that the synchroniser reads. */
+	struct opk_task read_task;
+
+	/* One for interrupts, one for NMIs. */
+	struct opk_scratch *scratch[2];
+	struct opk_guard {
+		u64 window_ns, busy_ns; /* start of the window; time spent in it */
+		bool closed;
+	} guard[2]; /* as scratch */
+
+	unsigned int cpu;
+	struct llist_head from_nmi; /* works that an NMI could not resolve */
+	struct irq_work resolve;    /* resolves them */
+	struct irq_work kick;	    /* starts a synchronisation */
+	struct opk_work **works;
+	unsigned int nr_works, next_work;
+};
+
+DECLARE_PER_CPU(struct opk_cpu *, opk_cpu);
+
+/* Makes a CPU's buffers, for @words words and chains of @depth callers. */
+int opk_cpu_alloc(unsigned int cpu, u64 words, unsigned int depth);
+/* Frees all; no work may be outstanding, nothing may run. */
+void opk_cpu_free_all(void);
+
+/*
+ * Appends a record and, if it is another than the last one's, its task.  On this CPU,
+ * in an interrupt or NMI.  @words has room for the task (OPK_TASK_WORDS).  false: full.
+ */
+bool opk_cpu_write(struct opk_cpu *cpu, u64 *words, unsigned int len,
+		   const struct opk_task *task);
+
+/*
+ * Takes the next record out.  One reader at a time, any CPU, process context.
+ * @words: OPK_REC_WORDS.  Returns its words, or 0: no more for now.
+ */
+unsigned int opk_cpu_read(struct opk_cpu *cpu, u64 *words);
+
+#endif

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The writing side; event_reader.c has the reading side. */
+#include "event_buffer.h"
+
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
+#include <linux/timekeeping.h>
+#include <linux/vmalloc.h>
+
+#include "control.h"
+#include "event_ring.h"
+#include "stats.h"
+
+struct opk_event_ring opk_ring = {
+	.read_mutex = __MUTEX_INITIALIZER(opk_ring.read_mutex),
+};
+
+/* What the stream says just now about the samples that follow. */
+struct context {
+	u32 cpu;
+	bool cpu_known, mode_known, kernel, place_known, task_known;
+	struct opk_place place;
+	struct opk_task task;
+	u64 time_ns;
+};
+
+static DEFINE_SPINLOCK(lock);
+static struct context told; /* by what is in the ring; lock */
+static u64 now_ns;	    /* lock */
+
+/* One sample with all it may need: context, chain, registers. */
+enum { STAGE_WORDS = 32 + 3 + OPK_MAX_REGS + (1 + OPK_MAX_DEPTH) * 8 + 8 };
+/* Room that samples leave for notices. */
+enum { RESERVE_WORDS = 1024 };
+
+static struct {
+	u64 words[STAGE_WORDS];
+	unsigned int len;
+	struct context context;
+} stage; /* lock */
+
+static void say(u64 word)
+{
+	stage.words[stage.len++] = word;
+}
+
+static void say_code(unsigned int code, unsigned int len, u32 arg)
+{
+	say(OPK_ESCAPE);
+	say(OPK_HEAD(code, len, arg));
+}
+
+/* Appends what is staged.  false: no room, and nothing was appended. */
+static bool commit(unsigned int reserve)
+{
+	u64 head = opk_ring.head, tail = smp_load_acquire(&opk_ring.tail);
+	unsigned int i;
+
+	if (!opk_ring.words || head + stage.len + reserve - tail > opk_ring.mask + 1)
+		return false;
+	for (i = 0; i < stage.len; i++)
+		opk_ring.words[(head + i) & opk_ring.mask] = stage.words[i];
+	/* Pairs with the reader's acquire. */
+	smp_store_release(&opk_ring.head, head + stage.len);
+	return true;
+}
+
+static void say_task(const struct opk_task *task)
+{
+	struct context *c = &stage.context;
+
+	if (c->task_known && !memcmp(&c->task, task, sizeof(*task)))
+		return;
+	say_code(OPK_TASK, 6, task->tid);
+	say(task->tgid);
+	say(task->app);
+	say(task->start_ns);
+	say(task->exec);
+	say(task->comm[0]);
+	say(task->comm[1]);
+	c->task = *task;
+	c->task_known = true;
+}
+
+static void say_mode(bool kernel)
+{
+	struct context *c = &stage.context;
+
+	if (c->mode_known && c->kernel == kernel)
+		return;
+	say_code(kernel ? OPK_KERNEL : OPK_USER, 0, 0);
+	c->kernel = kernel;
+	c->mode_known = true;
+}
+
+static bool same_region(const struct opk_place *a, const struct opk_place *b)
+{
+	if (a->kind != b->kind)
+		return false;
+	if (a->kind == OPK_PLACE_FILE)
+		return a->cookie == b->cookie;
+	return a->first == b->first && a->last == b->last && a->anon == b->anon;
+}
+
+static void say_place(const struct opk_place *place)
+{
+	struct context *c = &stage.context;
+
+	say_mode(place->kind == OPK_PLACE_KERNEL);
+	if (place->kind == OPK_PLACE_KERNEL ||
+	    (c->place_known && same_region(&c->place, place)))
+		return;
+	if (place->kind == OPK_PLACE_FILE) {
+		say_code(OPK_COOKIE, 0, place->cookie);
+	} else {
+		say_code(OPK_ANON, 2, place->anon);
+		say(place->first);
+		say(place->last);
+	}
+	c->place = *place;
+	c->place_known = true;
+}
+
+static void say_context(unsigned int cpu, const struct opk_task *task)
+{
+	struct context *c = &stage.context;
+
+	if (c->time_ns != now_ns) {
+		say_code(OPK_TIME, 1, 0);
+		say(now_ns);
+		c->time_ns = now_ns;
+	}
+	if (!c->cpu_known || c->cpu != cpu) {
+		say_code(OPK_CPU, 0, cpu);
+		c->cpu = cpu;
+		c->cpu_known = true;
+	}
+	say_task(task);
+}
+
+/* The sampled place itself, with its registers if there are any. */
+static void say_sample(u64 head, const u64 *ext, const struct opk_place *place)
+{
+	u64 event = opk_rec_counter(head) | (head & OPK_REC_LATE ? OPK_EVENT_LATE : 0);
+	unsigned int nr, i;
+
+	if (ext) {
+		nr = *ext >> 32 & 0xffff;
+		say_code(*ext >> 48 == OPK_EXT_FETCH ? OPK_IBS_FETCH : OPK_IBS_OP,
+			 3 + nr, nr);
+	}
+	say(place->off);
+	say(event);
+	if (ext) {
+		say((u32)*ext);
+		for (i = 0; i < nr; i++)
+			say(ext[1 + i]);
+	}
+}
+
+static void say_record(const u64 *record)
+{
+	unsigned int places = opk_rec_places(*record), i;
+	u64 head = *record++;
+	const u64 *ext = NULL;
+	struct opk_place place;
+
+	if (head & OPK_REC_EXT) {
+		ext = record;
+		record += 1 + (*ext >> 32 & 0xffff);
+	}
+	if (head & OPK_REC_TRACE)
+		say_code(OPK_TRACE_BEGIN, 0, places);
+	for (i = 0; i < places; i++) {
+		record += opk_place_unpack(&place, record);
+		say_place(&place);
+		say_sample(head, i ? NULL : ext, &place);
+	}
+	if (head & OPK_REC_TRACE) {
+		say_code(OPK_TRACE_END, 1, opk_rec_chain_flags(head));
+		say(opk_rec_left_out(head));
+	}
+}
+
+void opk_event_put(unsigned int cpu, const struct opk_task *task, const u64 *record)
+{
+	spin_lock(&lock);
+	stage.len = 0;
+	stage.context = told;
+	say_context(cpu, task);
+	say_record(record);
+	if (commit(RESERVE_WORDS)) {
+		told = stage.context;
+		opk_count(OPK_STAT_STORED);
+	} else {
+		opk_count(OPK_LOST_EVENT_OVERFLOW);
+	}
+	spin_unlock(&lock);
+}
+
+void opk_event_module(unsigned int state, const char *name, u64 text, u64 size)
+{
+	char padded[64];
+
+	strscpy_pad(padded, name, sizeof(padded));
+	spin_lock(&lock);
+	stage.len = 0;
+	say_code(OPK_MODULE, 11, state);
+	say(ktime_get_ns());
+	say(text);
+	say(size);
+	memcpy(stage.words + stage.len, padded, sizeof(padded));
+	stage.len += sizeof(padded) / sizeof(u64);
+	commit(0);
+	spin_unlock(&lock);
+}
+
+void opk_event_time(u64 now)
+{
+	spin_lock(&lock);
+	now_ns = now;
+	spin_unlock(&lock);
+}
+
+int opk_event_begin(u64 words)
+{
+	u64 *ring = NULL;
+	int rc;
+
+	words = roundup_pow_of_two(words);
+	if (!opk_ring.words || opk_ring.mask != words - 1) {
+		ring = vzalloc(words * sizeof(u64));
+		if (!ring)
+			return -ENOMEM;
+	}
+	mutex_lock(&opk_ring.read_mutex);
+	rc = opk_reader_begin();
+	if (!rc) {
+		spin_lock(&lock);
+		if (ring)
+			swap(ring, opk_ring.words);
+		opk_ring.mask = words - 1;
+		opk_ring.head = 0;
+		opk_ring.tail = 0;
+		memset(&told, 0, sizeof(told));
+		spin_unlock(&lock);
+	}
+	mutex_unlock(&opk_ring.read_mutex);
+	vfree(ring);
+	return rc;
+}
+
+void opk_event_free(void)
+{
+	vfree(opk_ring.words);
+	opk_ring.words = NULL;
+}

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The reading side of the event buffer.  What must not be lost with a full buffer - the
+ * head and end of the stream, images, losses - is not in the ring: it is made here, when
+ * it is due, between records.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include "event_buffer.h"
+
+#include <linux/cpumask.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/poll.h>
+#include <linux/slab.h>
+#include <linux/timekeeping.h>
+#include <linux/uaccess.h>
+#include <linux/wait.h>
+
+#include "control.h"
+#include "event_ring.h"
+#include "images.h"
+#include "oprofilefs.h"
+#include "stats.h"
+#include "uapi/opfs_buffer.h"
+
+enum { MIN_READ = 8192, OUT_WORDS = MIN_READ / 8, HELLO_WORDS = 256 };
+
+enum phase {
+	PHASE_IDLE,	/* nothing to tell until a run begins */
+	PHASE_BEGUN,	/* OPK_HELLO is due */
+	PHASE_RUNNING,
+	PHASE_ENDED,	/* no more comes: the rest, and OPK_BYE, are due */
+	PHASE_EOF,	/* read() returns 0 next */
+};
+
+static DECLARE_WAIT_QUEUE_HEAD(wait);
+static unsigned long opened; /* bit 0 */
+static bool attached;	     /* a run may begin */
+static int phase;	     /* written under read_mutex */
+static bool hello_told;      /* read_mutex */
+static u64 hello[HELLO_WORDS]; /* as the run began */
+static unsigned int hello_words;
+static bool wanted;	     /* somebody wrote to dump */
+static u32 next_image;       /* read_mutex */
+static u64 lost_told[OPK_NR_LOST]; /* read_mutex */
+static u64 *out;	     /* OUT_WORDS; read_mutex */
+
+static u64 unread(void)
+{
+	return smp_load_acquire(&opk_ring.head) - READ_ONCE(opk_ring.tail);
+}
+
+static bool ready(void)
+{
+	int now = READ_ONCE(phase);
+
+	if (now == PHASE_IDLE)
+		return false;
+	return now != PHASE_RUNNING || READ_ONCE(wanted) ||
+	       unread() >= opk_settings.buffer_watershed;
+}
+
+void opk_event_wake(bool dump)
+{
+	if (dump)
+		WRITE_ONCE(wanted, true);
+	if (ready())
+		wake_up_interruptible(&wait);
+}
+
+static void make_hello(void)
+{
+	u64 *words = hello;
+
+	words[0] = OPK_ESCAPE;
+	words[1] = OPK_HEAD(OPK_HELLO, 6, OPK_BUFFER_VERSION);
+	words[2] = OPK_MAGIC;
+	words[3] = ktime_get_ns();
+	words[4] = ktime_get_real_ns();
+	words[5] = num_possible_cpus();
+	words[6] = opk_settings.backtrace_depth;
+	words[7] = opk_control_timer_hz();
+	hello_words = 8 + opk_control_tell_counters(words + 8, HELLO_WORDS - 8);
+}
+
+static unsigned int tell_lost(u64 *words)
+{
+	unsigned int n = 0, i;
+	u64 total;
+
+	for (i = 1; i < OPK_NR_LOST; i++) {
+		total = opk_stats_total(i);
+		if (total == lost_told[i])
+			continue;
+		words[n++] = OPK_ESCAPE;
+		words[n++] = OPK_HEAD(OPK_LOST, 2, i);
+		words[n++] = total - lost_told[i];
+		words[n++] = total;
+		lost_told[i] = total;
+	}
+	return n;
+}
+
+static unsigned int tell_bye(u64 *words)
+{
+	words[0] = OPK_ESCAPE;
+	words[1] = OPK_HEAD(OPK_BYE, 3, 0);
+	words[2] = opk_stats_total(OPK_STAT_RECEIVED);
+	words[3] = opk_stats_total(OPK_STAT_THROTTLES);
+	words[4] = opk_stats_total(OPK_STAT_BT_ABORTED);
+	return 5;
+}
+
+/* Where a reader's bytes go. */
+struct dest {
+	char __user *buf;
+	size_t room, done; /* words */
+};
+
+static int give(struct dest *to, const u64 *words, size_t n)
+{
+	if (copy_to_user(to->buf + to->done * 8, words, n * 8))
+		return -EFAULT;
+	to->done += n;
+	return 0;
+}
+
+/* Tells the images that are new: before any sample that names them. */
+static int give_images(struct dest *to)
+{
+	u32 next;
+	int n, rc;
+
+	for (;;) {
+		next = next_image;
+		n = opk_image_tell(&next, out, min_t(size_t, OUT_WORDS, to->room - to->done));
+		if (n <= 0)
+			return n;
+		rc = give(to, out, n);
+		if (rc)
+			return rc;
+		next_image = next;
+	}
+}
+
+static u64 record_words(u64 at)
+{
+	if (opk_ring.words[at & opk_ring.mask] != OPK_ESCAPE)
+		return 2;
+	return 2 + OPK_HEAD_LEN(opk_ring.words[(at + 1) & opk_ring.mask]);
+}
+
+/* Copies whole records up to @head. */
+static int give_records(struct dest *to, u64 head)
+{
+	u64 tail = opk_ring.tail, end = tail, n, first;
+	int rc;
+
+	while (end != head) {
+		n = record_words(end);
+		if (end + n - tail > to->room - to->done)
+			break;
+		end += n;
+	}
+	n = end - tail;
+	first = min(n, opk_ring.mask + 1 - (tail & opk_ring.mask));
+	rc = give(to, opk_ring.words + (tail & opk_ring.mask), first);
+	if (!rc)
+		rc = give(to, opk_ring.words, n - first);
+	if (!rc)
+		smp_store_release(&opk_ring.tail, end);
+	return rc;
+}
+
+/* Fills @to with what there is.  0, -ENOSPC: full, or another -errno. */
+static int give_all(struct dest *to)
+{
+	int now = phase, rc;
+	u64 head;
+
+	if (!hello_told) {
+		rc = give(to, hello, hello_words);
+		if (rc)
+			return rc;
+		hello_told = true;
+		if (phase == PHASE_BEGUN)
+			phase = PHASE_RUNNING;
+	}
+	/* Images that the records below name were defined before those were put. */
+	head = smp_load_acquire(&opk_ring.head);
+	rc = give_images(to);
+	if (rc)
+		return rc;
+	if (to->room - to->done < 4 * OPK_NR_LOST)
+		return -ENOSPC;
+	rc = give(to, out, tell_lost(out));
+	if (!rc)
+		rc = give_records(to, head);
+	if (rc || opk_ring.tail != head)
+		return rc;
+	WRITE_ONCE(wanted, false);
+	if (now != PHASE_ENDED || to->room - to->done < 5)
+		return 0;
+	rc = give(to, out, tell_bye(out));
+	if (!rc)
+		WRITE_ONCE(phase, PHASE_EOF);
+	return rc;
+}
+
+static bool readable(const struct file *file)
+{
+	return ready() || (file->f_flags & O_NONBLOCK && unread());
+}
+
+static ssize_t event_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
+{
+	struct dest to = { .buf = buf, .room = count / 8 };
+	int rc;
+
+	if (count < MIN_READ) {
+		pr_info_once("buffer: read at least %d bytes at once\n", MIN_READ);
+		return -EINVAL;
+	}
+	do {
+		if (!readable(file)) {
+			if (file->f_flags & O_NONBLOCK)
+				return -EAGAIN;
+			rc = wait_event_interruptible(wait, ready());
+			if (rc)
+				return rc;
+		}
+		rc = mutex_lock_interruptible(&opk_ring.read_mutex);
+		if (rc)
+			return rc;
+		if (phase == PHASE_EOF) {
+			WRITE_ONCE(phase, PHASE_IDLE);
+			mutex_unlock(&opk_ring.read_mutex);
+			return 0;
+		}
+		rc = phase == PHASE_IDLE ? 0 : give_all(&to);
+		mutex_unlock(&opk_ring.read_mutex);
+	} while (!to.done && (!rc || rc == -ENOSPC));
+	return to.done ? (ssize_t)to.done * 8 : rc;
+}
+
+static __poll_t event_poll(struct file *file, poll_table *table)
+{
+	poll_wait(file, &wait, table);
+	return ready() ? EPOLLIN | EPOLLRDNORM : 0;
+}
+
+static int event_open(struct inode *inode, struct file *file)
+{
+	int rc = opk_permitted();
+
+	if (rc)
+		return rc;
+	if ((file->f_mode & (FMODE_READ | FMODE_WRITE)) != FMODE_READ)
+		return -EACCES;
+	if (test_and_set_bit_lock(0, &opened))
+		return -EBUSY;
+	out = kvcalloc(OUT_WORDS, sizeof(u64), GFP_KERNEL);
+	if (!out) {
+		clear_bit_unlock(0, &opened);
+		return -ENOMEM;
+	}
+	attached = true;
+	return stream_open(inode, file);
+}
+
+static int event_release(struct inode *inode, struct file *file)
+{
+	attached = false;
+	opk_control_stop();
+	phase = PHASE_IDLE;
+	opk_ring.tail = opk_ring.head;
+	kvfree(out);
+	out = NULL;
+	clear_bit_unlock(0, &opened);
+	return 0;
+}
+
+const struct file_operations opk_event_fops = {
+	.owner = THIS_MODULE,
+	.open = event_open,
+	.read = event_read,
+	.poll = event_poll,
+	.release = event_release,
+};
+
+int opk_reader_begin(void)
+{
+	if (!attached) {
+		pr_info("enable: open buffer for reading first\n");
+		return -EINVAL;
+	}
+	if (phase != PHASE_IDLE && phase != PHASE_EOF) {
+		pr_info("enable: the last run's samples have not all been read yet\n");
+		return -EBUSY;
+	}
+	make_hello();
+	hello_told = false;
+	wanted = false;
+	next_image = 1;
+	memset(lost_told, 0, sizeof(lost_told));
+	return 0;
+}
+
+static void set_phase(int to)
+{
+	mutex_lock(&opk_ring.read_mutex);
+	WRITE_ONCE(phase, to);
+	mutex_unlock(&opk_ring.read_mutex);
+	wake_up_interruptible(&wait);
+}
+
+void opk_event_run(void)
+{
+	set_phase(PHASE_BEGUN);
+}
+
+void opk_event_end(void)
+{
+	set_phase(PHASE_ENDED);
+}

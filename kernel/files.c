@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "files.h"
+
+#include <linux/ctype.h>
+#include <linux/fs.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include "control.h"
+#include "event_buffer.h"
+#include "oprofilefs.h"
+#include "source_perf.h"
+#include "stats.h"
+#include "sync.h"
+
+static const struct opk_number numbers[] = {
+	{ "buffer_size", &opk_settings.buffer_size, 4096, 1 << 24 },
+	{ "buffer_watershed", &opk_settings.buffer_watershed, 256, 1 << 23 },
+	{ "cpu_buffer_size", &opk_settings.cpu_buffer_size, 1024, 1 << 20 },
+	{ "backtrace_depth", &opk_settings.backtrace_depth, 0, OPK_MAX_DEPTH },
+	{ "timer_hz", &opk_settings.timer_hz, 1, 10000 },
+};
+
+static int permitted_open(struct inode *inode, struct file *file)
+{
+	return opk_permitted();
+}
+
+static ssize_t enable_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
+{
+	const char *text = READ_ONCE(opk_running) ? "1\n" : "0\n";
+
+	return simple_read_from_buffer(buf, count, pos, text, 2);
+}
+
+static ssize_t enable_write(struct file *file, const char __user *buf, size_t count,
+			    loff_t *pos)
+{
+	bool on;
+	int rc = kstrtobool_from_user(buf, count, &on);
+
+	if (!rc && on)
+		rc = opk_control_start();
+	else if (!rc)
+		opk_control_stop();
+	return rc ? rc : count;
+}
+
+static const struct file_operations enable_fops = {
+	.owner = THIS_MODULE,
+	.open = permitted_open,
+	.read = enable_read,
+	.write = enable_write,
+};
+
+static ssize_t dump_write(struct file *file, const char __user *buf, size_t count,
+			  loff_t *pos)
+{
+	opk_sync();
+	opk_event_wake(true);
+	return count;
+}
+
+static const struct file_operations dump_fops = {
+	.owner = THIS_MODULE,
+	.open = permitted_open,
+	.write = dump_write,
+};
+
+static ssize_t source_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
+{
+	char text[40];
+	int len = scnprintf(text, sizeof(text), "%s\n", opk_control_source());
+
+	return simple_read_from_buffer(buf, count, pos, text, len);
+}
+
+static ssize_t source_write(struct file *file, const char __user *buf, size_t count,
+			    loff_t *pos)
+{
+	char text[32];
+	ssize_t n;
+	int rc;
+
+	if (*pos || count >= sizeof(text))
+		return -EINVAL;
+	n = simple_write_to_buffer(text, sizeof(text) - 1, pos, buf, count);
+	if (n < 0)
+		return n;
+	text[n] = '\0';
+	rc = opk_control_choose(strim(text));
+	return rc ? rc : n;
+}
+
+static const struct file_operations source_fops = {
+	.owner = THIS_MODULE,
+	.open = permitted_open,
+	.read = source_read,
+	.write = source_write,
+};
+
+/* A file whose text never changes: its i_private. */
+static int text_open(struct inode *inode, struct file *file)
+{
+	file->private_data = inode->i_private;
+	return opk_permitted();
+}
+
+static ssize_t text_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
+{
+	const char *text = file->private_data;
+
+	return simple_read_from_buffer(buf, count, pos, text, strlen(text));
+}
+
+static const struct file_operations text_fops = {
+	.owner = THIS_MODULE,
+	.open = text_open,
+	.read = text_read,
+};
+
+static const char *cpu_type(void)
+{
+	return opk_perf_present() ? "perf\n" : "timer\n";
+}
+
+int opk_files_create(struct super_block *sb, struct dentry *root)
+{
+	const struct {
+		const char *name;
+		umode_t mode;
+		const struct file_operations *fops;
+		const void *private;
+	} files[] = {
+		{ "enable", 0644, &enable_fops, NULL },
+		{ "dump", 0200, &dump_fops, NULL },
+		{ "buffer", 0400, &opk_event_fops, NULL },
+		{ "source", 0644, &source_fops, NULL },
+		{ "cpu_type", 0444, &text_fops, cpu_type() },
+		{ "pointer_size", 0444, &text_fops, sizeof(long) == 8 ? "8\n" : "4\n" },
+	};
+	unsigned int i;
+	int rc = 0;
+
+	for (i = 0; !rc && i < ARRAY_SIZE(files); i++)
+		rc = opk_create(sb, root, files[i].name, files[i].mode, files[i].fops,
+				(void *)files[i].private);
+	for (i = 0; !rc && i < ARRAY_SIZE(numbers); i++)
+		rc = opk_create(sb, root, numbers[i].name, 0644, &opk_number_fops,
+				(void *)&numbers[i]);
+	if (!rc)
+		rc = opk_stats_create(sb, root);
+	if (!rc)
+		rc = opk_control_create_files(sb, root);
+	return rc;
+}

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "images.h"
+
+#include <linux/dcache.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/hash.h>
+#include <linux/kdev_t.h>
+#include <linux/mm_types.h>
+#include <linux/mutex.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "build_id.h"
+#include "compat.h"
+#include "sync.h"
+#include "uapi/opfs_buffer.h"
+
+enum { MAX_IMAGES = 8192, NR_BUCKETS = 4096, MAX_PATH = 4000 };
+
+/* What makes an image: pointers are compared, never followed. */
+struct image_key {
+	const void *dentry, *mnt;
+	u64 ino, dev;
+	s64 mtime_ns, size;
+	u32 generation;
+};
+
+enum state {
+	STATE_NEW,	/* taken, not yet in a bucket */
+	STATE_FOUND,	/* in a bucket, holds the file */
+	STATE_TWICE,	/* another CPU was faster: not used, but holds the file */
+	STATE_DEFINED,	/* all there is to know is known */
+	STATE_DROPPED,	/* STATE_TWICE, without its file */
+};
+
+struct image {
+	struct image_key key;
+	struct image *next;
+	struct file *file;
+	char *path;
+	u8 state, build_id_len;
+	bool deleted;
+	u8 build_id[OPK_BUILD_ID];
+};
+
+/*
+ * Buckets are lists that grow at their head with a compare and exchange, so that an NMI
+ * may search them and an interrupt may add to them; nothing is ever taken out.
+ */
+static struct image *images; /* by cookie; [0] is not used */
+static struct image **buckets;
+static atomic_t nr_images;   /* cookies given out, with those beyond the table */
+
+static DEFINE_MUTEX(define_mutex);
+static u32 first_undefined;  /* all below are DEFINED or DROPPED; define_mutex */
+
+u32 opk_images_count(void)
+{
+	return min_t(u32, atomic_read(&nr_images), MAX_IMAGES - 1);
+}
+
+static void key_of(const struct file *file, struct image_key *key)
+{
+	const struct inode *inode = file_inode(file);
+	struct timespec64 mtime = opk_mtime(inode);
+
+	memset(key, 0, sizeof(*key));
+	key->dentry = file->f_path.dentry;
+	key->mnt = file->f_path.mnt;
+	key->ino = inode->i_ino;
+	key->dev = inode->i_sb->s_dev;
+	key->mtime_ns = timespec64_to_ns(&mtime);
+	key->size = i_size_read(inode);
+	key->generation = inode->i_generation;
+}
+
+static struct image **bucket_of(const struct image_key *key)
+{
+	u64 mix = (unsigned long)key->dentry ^ key->ino << 20 ^ key->mtime_ns;
+
+	return &buckets[hash_64(mix, ilog2(NR_BUCKETS))];
+}
+
+static struct image *find(struct image *at, const struct image_key *key)
+{
+	for (; at; at = at->next) {
+		if (!memcmp(&at->key, key, sizeof(*key)))
+			return at;
+	}
+	return NULL;
+}
+
+/*
+ * A new entry; it takes over the reference to @file, which is not dropped here because
+ * dropping may be the last and this may be an interrupt.
+ */
+static u32 add(struct image **bucket, struct image *head, const struct image_key *key,
+	       struct file *file)
+{
+	u32 cookie = atomic_inc_return(&nr_images);
+	struct image *image = &images[cookie], *twin;
+
+	image->key = *key;
+	image->file = file;
+	do {
+		twin = find(head, key);
+		if (twin) {
+			smp_store_release(&image->state, STATE_TWICE);
+			return twin - images;
+		}
+		image->next = head;
+		/* Before it can be found: who finds it may want it defined. */
+		smp_store_release(&image->state, STATE_FOUND);
+	} while (!try_cmpxchg(bucket, &head, image));
+	opk_sync_soon();
+	return cookie;
+}
+
+static bool full(void)
+{
+	return atomic_read(&nr_images) >= MAX_IMAGES - 1 - num_possible_cpus();
+}
+
+u32 opk_image_of(struct file *file)
+{
+	struct image **bucket, *head, *image;
+	struct image_key key;
+
+	key_of(file, &key);
+	bucket = bucket_of(&key);
+	head = smp_load_acquire(bucket);
+	image = find(head, &key);
+	if (image)
+		return image - images;
+	if (full())
+		return 0;
+	return add(bucket, head, &key, get_file(file));
+}
+
+u32 opk_image_of_exe(struct mm_struct *mm)
+{
+	struct image **bucket, *image = NULL;
+	struct dentry *dentry;
+	struct file *file;
+	struct image_key key;
+
+	/*
+	 * prctl() may replace the file, and its memory may then become another file's:
+	 * what was read of it counts only if it still is the executable afterwards.
+	 */
+	rcu_read_lock();
+	file = rcu_dereference(mm->exe_file);
+	if (!file) {
+		rcu_read_unlock();
+		return 0;
+	}
+	dentry = READ_ONCE(file->f_path.dentry);
+	if (dentry && READ_ONCE(file->f_inode)) {
+		key_of(file, &key);
+		smp_rmb();
+		if (rcu_access_pointer(mm->exe_file) == file) {
+			bucket = bucket_of(&key);
+			image = find(smp_load_acquire(bucket), &key);
+		}
+	}
+	rcu_read_unlock();
+	if (image)
+		return image - images;
+	if (in_nmi() || full())
+		return 0;
+	file = opk_get_exe_file(mm);
+	if (!file)
+		return 0;
+	key_of(file, &key);
+	bucket = bucket_of(&key);
+	return add(bucket, smp_load_acquire(bucket), &key, file);
+}
+
+static void take_path(struct image *image, char *buf)
+{
+	const struct path *path = opk_file_path(image->file);
+	static const char gone[] = " (deleted)";
+	char *text = d_path(path, buf, MAX_PATH);
+	size_t len;
+
+	if (IS_ERR(text))
+		return;
+	len = strlen(text);
+	image->deleted = d_unlinked(path->dentry);
+	if (image->deleted && len >= sizeof(gone) &&
+	    !strcmp(text + len - (sizeof(gone) - 1), gone))
+		text[len - (sizeof(gone) - 1)] = '\0';
+	image->path = kstrdup(text, GFP_KERNEL);
+}
+
+static void define(struct image *image)
+{
+	char *buf = kmalloc(MAX_PATH, GFP_KERNEL);
+
+	if (buf)
+		take_path(image, buf);
+	kfree(buf);
+	image->build_id_len = opk_build_id(image->file, image->build_id);
+}
+
+void opk_images_define(void)
+{
+	u32 last = opk_images_count(), i;
+	bool all = true;
+	struct image *image;
+	u8 state;
+
+	if (!images || READ_ONCE(first_undefined) > last)
+		return;
+	mutex_lock(&define_mutex);
+	for (i = first_undefined; i <= last; i++) {
+		image = &images[i];
+		state = smp_load_acquire(&image->state);
+		if (state == STATE_NEW)
+			all = false;
+		if (state == STATE_FOUND || state == STATE_TWICE) {
+			if (state == STATE_FOUND)
+				define(image);
+			fput(image->file);
+			image->file = NULL;
+			smp_store_release(&image->state, state == STATE_FOUND ?
+					  STATE_DEFINED : STATE_DROPPED);
+		}
+		if (all)
+			WRITE_ONCE(first_undefined, i + 1);
+	}
+	mutex_unlock(&define_mutex);
+}
+
+bool opk_image_defined(u32 cookie)
+{
+	return !cookie || smp_load_acquire(&images[cookie].state) == STATE_DEFINED;
+}
+
+static int pack(const struct image *image, u32 cookie, u64 *words, unsigned int room)
+{
+	size_t path = image->path ? strlen(image->path) : 0;
+	unsigned int len = 9 + DIV_ROUND_UP(path, 8);
+
+	if (room < len + 2)
+		return -ENOSPC;
+	memset(words, 0, (len + 2) * sizeof(u64));
+	words[0] = OPK_ESCAPE;
+	words[1] = OPK_HEAD(OPK_IMAGE, len, cookie);
+	words[2] = (u64)MAJOR(image->key.dev) << 32 | MINOR(image->key.dev);
+	words[3] = image->key.ino;
+	words[4] = image->key.generation | (u64)image->build_id_len << 32 |
+		   (u64)(image->deleted ? OPK_IMAGE_DELETED : 0) << 40;
+	words[5] = image->key.mtime_ns;
+	words[6] = image->key.size;
+	memcpy(&words[7], image->build_id, image->build_id_len);
+	words[10] = path;
+	if (path)
+		memcpy(&words[11], image->path, path);
+	return len + 2;
+}
+
+int opk_image_tell(u32 *next, u64 *words, unsigned int room)
+{
+	u32 last = opk_images_count();
+	struct image *image;
+	int len;
+	u8 state;
+
+	for (; images && *next <= last; ++*next) {
+		image = &images[*next];
+		/* STATE_NEW lasts as long as an interrupt on another CPU. */
+		while ((state = smp_load_acquire(&image->state)) < STATE_DEFINED) {
+			opk_images_define();
+			cond_resched();
+		}
+		if (state == STATE_DROPPED)
+			continue;
+		len = pack(image, *next, words, room);
+		if (len > 0)
+			++*next;
+		return len;
+	}
+	return 0;
+}
+
+static void clear(void)
+{
+	u32 i;
+
+	if (!images)
+		return;
+	opk_images_define();
+	for (i = 1; i <= opk_images_count(); i++)
+		kfree(images[i].path);
+	memset(images, 0, MAX_IMAGES * sizeof(*images));
+	memset(buckets, 0, NR_BUCKETS * sizeof(*buckets));
+	atomic_set(&nr_images, 0);
+	first_undefined = 1;
+}
+
+int opk_images_reset(void)
+{
+	clear();
+	if (images)
+		return 0;
+	first_undefined = 1;
+	images = vzalloc(array_size(MAX_IMAGES, sizeof(*images)));
+	buckets = vzalloc(array_size(NR_BUCKETS, sizeof(*buckets)));
+	if (images && buckets)
+		return 0;
+	opk_images_free();
+	return -ENOMEM;
+}
+
+void opk_images_free(void)
+{
+	clear();
+	vfree(images);
+	vfree(buckets);
+	images = NULL;
+	buckets = NULL;
+}

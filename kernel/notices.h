@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef OPK_NOTICES_H
+#define OPK_NOTICES_H
+
+/* Tells the stream what happens to the kernel's modules. */
+int opk_notices_init(void);
+void opk_notices_exit(void);
+
+#endif

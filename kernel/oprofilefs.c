@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* oprofilefs: the file system type, its directories, and files that hold a number. */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include "oprofilefs.h"
+
+#include <linux/capability.h>
+#include <linux/fs_context.h>
+#include <linux/module.h>
+#include <linux/security.h>
+#include <linux/uaccess.h>
+
+#include "compat.h"
+#include "control.h"
+#include "files.h"
+
+#define OPROFILEFS_MAGIC 0x6f70726f
+
+int opk_permitted(void)
+{
+	if (!perfmon_capable())
+		return -EPERM;
+	return security_locked_down(LOCKDOWN_PERF);
+}
+
+static ssize_t number_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
+{
+	const struct opk_number *n = file->private_data;
+	char text[24];
+	int len = scnprintf(text, sizeof(text), "%llu\n", READ_ONCE(*n->value));
+
+	return simple_read_from_buffer(buf, count, pos, text, len);
+}
+
+static ssize_t number_write(struct file *file, const char __user *buf, size_t count,
+			    loff_t *pos)
+{
+	const struct opk_number *n = file->private_data;
+	u64 value;
+	int rc;
+
+	if (*pos)
+		return -EINVAL;
+	rc = kstrtoull_from_user(buf, count, 0, &value);
+	if (!rc && (value < n->min || value > n->max))
+		rc = -ERANGE;
+	if (rc) {
+		pr_info("%s: must be a number from %llu to %llu\n", n->name, n->min,
+			n->max);
+		return -EINVAL;
+	}
+	rc = opk_setting_store(n->value, value);
+	if (rc)
+		return rc;
+	*pos += count;
+	return count;
+}
+
+static int number_open(struct inode *inode, struct file *file)
+{
+	int rc = opk_permitted();
+
+	if (rc)
+		return rc;
+	file->private_data = inode->i_private;
+	return 0;
+}
+
+const struct file_operations opk_number_fops = {
+	.owner = THIS_MODULE,
+	.open = number_open,
+	.read = number_read,
+	.write = number_write,
+	.llseek = default_llseek,
+};
+
+static struct inode *make_inode(struct super_block *sb, umode_t mode)
+{
+	struct inode *inode = new_inode(sb);
+
+	if (!inode)
+		return NULL;
+	inode->i_ino = get_next_ino();
+	inode->i_mode = mode;
+	opk_inode_times(inode);
+	return inode;
+}
+
+struct dentry *opk_mkdir(struct super_block *sb, struct dentry *parent, const char *name)
+{
+	struct dentry *dentry = d_alloc_name(parent, name);
+	struct inode *inode;
+
+	if (!dentry)
+		return ERR_PTR(-ENOMEM);
+	inode = make_inode(sb, S_IFDIR | 0755);
+	if (!inode) {
+		dput(dentry);
+		return ERR_PTR(-ENOMEM);
+	}
+	inode->i_op = &simple_dir_inode_operations;
+	inode->i_fop = &simple_dir_operations;
+	set_nlink(inode, 2);
+	inc_nlink(d_inode(parent));
+	opk_d_add(dentry, inode);
+	return dentry;
+}
+
+int opk_create(struct super_block *sb, struct dentry *parent, const char *name,
+	       umode_t mode, const struct file_operations *fops, void *private)
+{
+	struct dentry *dentry = d_alloc_name(parent, name);
+	struct inode *inode;
+
+	if (!dentry)
+		return -ENOMEM;
+	inode = make_inode(sb, S_IFREG | mode);
+	if (!inode) {
+		dput(dentry);
+		return -ENOMEM;
+	}
+	inode->i_fop = fops;
+	inode->i_private = private;
+	opk_d_add(dentry, inode);
+	return 0;
+}
+
+static const struct super_operations super_ops = {
+	.statfs = simple_statfs,
+	.drop_inode = opk_drop_inode,
+};
+
+static int fill_super(struct super_block *sb, struct fs_context *fc)
+{
+	struct inode *inode;
+
+	sb->s_blocksize = PAGE_SIZE;
+	sb->s_blocksize_bits = PAGE_SHIFT;
+	sb->s_magic = OPROFILEFS_MAGIC;
+	sb->s_op = &super_ops;
+	sb->s_iflags |= SB_I_NOEXEC | SB_I_NODEV;
+	inode = make_inode(sb, S_IFDIR | 0755);
+	if (!inode)
+		return -ENOMEM;
+	inode->i_op = &simple_dir_inode_operations;
+	inode->i_fop = &simple_dir_operations;
+	set_nlink(inode, 2);
+	sb->s_root = d_make_root(inode);
+	if (!sb->s_root)
+		return -ENOMEM;
+	return opk_files_create(sb, sb->s_root);
+}
+
+static int get_tree(struct fs_context *fc)
+{
+	int rc = opk_permitted();
+
+	if (rc)
+		return rc;
+	return get_tree_single(fc, fill_super);
+}
+
+static const struct fs_context_operations context_ops = {
+	.get_tree = get_tree,
+};
+
+static int init_context(struct fs_context *fc)
+{
+	if (fc->user_ns != &init_user_ns)
+		return -EPERM;
+	fc->ops = &context_ops;
+	return 0;
+}
+
+static struct file_system_type fs_type = {
+	.owner = THIS_MODULE,
+	.name = "oprofilefs",
+	.init_fs_context = init_context,
+	.kill_sb = opk_kill_super,
+};
+MODULE_ALIAS_FS("oprofilefs");
+
+int opk_fs_init(void)
+{
+	return register_filesystem(&fs_type);
+}
+
+void opk_fs_exit(void)
+{
+	unregister_filesystem(&fs_type);
+}

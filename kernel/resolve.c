@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* From the interrupt to an attributed record: what runs in interrupts and NMIs. */
+#include "resolve.h"
+
+#include <linux/hardirq.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/ptrace.h>
+#include <linux/sched.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/task_stack.h>
+#include <linux/timekeeping.h>
+
+#include "control.h"
+#include "cpu_buffer.h"
+#include "defer.h"
+#include "images.h"
+#include "stats.h"
+
+static bool is_special(struct mm_struct *mm, const struct vm_area_struct *vma)
+{
+	unsigned long vdso = (unsigned long)mm->context.vdso;
+
+	return vdso && vdso >= vma->vm_start && vdso < vma->vm_end;
+}
+
+static enum opk_anon anon_kind(struct mm_struct *mm, const struct vm_area_struct *vma)
+{
+	if (is_special(mm, vma))
+		return OPK_ANON_VDSO;
+	if (vma->vm_start <= mm->brk && vma->vm_end >= mm->start_brk)
+		return OPK_ANON_HEAP;
+	if (vma->vm_start <= mm->start_stack && vma->vm_end >= mm->start_stack)
+		return OPK_ANON_STACK;
+	return OPK_ANON_OTHER;
+}
+
+static void place_in(struct opk_place *place, enum opk_anon kind, u64 pc, u64 start,
+		     u64 end)
+{
+	place->kind = OPK_PLACE_ANON;
+	place->anon = kind;
+	place->off = pc - start;
+	place->first = start;
+	place->last = end - 1;
+}
+
+/* The place of a user address; @mm is locked.  0, or a negated enum opk_lost. */
+static int user_place(struct mm_struct *mm, unsigned long pc, struct opk_place *place)
+{
+	struct vm_area_struct *vma = find_vma(mm, pc);
+
+	memset(place, 0, sizeof(*place));
+#ifdef CONFIG_X86
+	/* The page of vsyscalls belongs to no address space. */
+	if ((pc & PAGE_MASK) == 0xffffffffff600000UL) {
+		place_in(place, OPK_ANON_VSYSCALL, pc, pc & PAGE_MASK,
+			 (pc & PAGE_MASK) + PAGE_SIZE);
+		return 0;
+	}
+#endif
+	if (!vma || pc < vma->vm_start)
+		return -OPK_LOST_NO_MAPPING;
+	if (!vma->vm_file) {
+		place_in(place, anon_kind(mm, vma), pc, vma->vm_start, vma->vm_end);
+		return 0;
+	}
+	place->kind = OPK_PLACE_FILE;
+	place->cookie = opk_image_of(vma->vm_file);
+	place->off = pc - vma->vm_start + ((u64)vma->vm_pgoff << PAGE_SHIFT);
+	return place->cookie ? 0 : -OPK_LOST_NO_IMAGE;
+}
+
+static struct opk_place kernel_place(unsigned long pc)
+{
+	return (struct opk_place){ .kind = OPK_PLACE_KERNEL, .off = pc };
+}
+
+static unsigned int pack_ext(const struct opk_ext *ext, u64 *words)
+{
+	words[0] = ext->caps | (u64)ext->nr_regs << 32 | (u64)ext->kind << 48;
+	memcpy(words + 1, ext->regs, ext->nr_regs * sizeof(u64));
+	return 1 + ext->nr_regs;
+}
+
+int opk_resolve(const struct opk_raw *raw, struct mm_struct *mm, u64 *words)
+{
+	unsigned int flags = 0, chain = raw->chain_flags, len = 1, places = 1, i;
+	unsigned int left_out = 0;
+	struct opk_place place;
+	int rc;
+
+	if (raw->ext.nr_regs) {
+		flags |= OPK_REC_EXT;
+		len += pack_ext(&raw->ext, words + len);
+	}
+	place = kernel_place(raw->pc);
+	if (!raw->kernel) {
+		rc = mm ? user_place(mm, raw->pc, &place) : -OPK_LOST_EXITED;
+		if (rc)
+			return rc;
+	}
+	len += opk_place_pack(&place, words + len);
+	for (i = 0; i < raw->nr_kernel; i++, places++) {
+		place = kernel_place(raw->frames[i]);
+		len += opk_place_pack(&place, words + len);
+	}
+	for (i = 0; mm && i < raw->nr_user; i++) {
+		if (user_place(mm, raw->frames[raw->nr_kernel + i], &place)) {
+			left_out++;
+			continue;
+		}
+		len += opk_place_pack(&place, words + len);
+		places++;
+	}
+	if (!mm && raw->nr_user) {
+		chain |= OPK_TRACE_NO_USER;
+		opk_count(OPK_STAT_BT_NO_USER);
+	}
+	if (raw->mm && !raw->task.app)
+		opk_count(OPK_STAT_NO_APP);
+	if (left_out)
+		opk_count_many(OPK_STAT_BT_NO_MAPPING, left_out);
+	if (places > 1 || left_out || chain)
+		flags |= OPK_REC_TRACE;
+	words[0] = opk_rec_head(flags, raw->counter, places) |
+		   opk_rec_chain(chain, left_out);
+	return len;
+}
+
+#ifdef CONFIG_PREEMPT_RT
+/* The lock sleeps there: everything is resolved in the task. */
+static bool resolve_now(struct opk_raw *raw, u64 *words, int *len)
+{
+	return false;
+}
+#else
+static bool resolve_now(struct opk_raw *raw, u64 *words, int *len)
+{
+	struct mm_struct *mm = current->mm;
+
+	if (!mm || mm != raw->mm || !mmap_read_trylock(mm))
+		return false;
+	if (!raw->task.app)
+		raw->task.app = opk_image_of_exe(mm);
+	*len = opk_resolve(raw, mm, words);
+	mmap_read_unlock(mm);
+	return true;
+}
+#endif
+
+static void take_task(struct opk_raw *raw)
+{
+	struct opk_task *task = &raw->task;
+	bool user = !(current->flags & PF_KTHREAD);
+
+	task->tid = current->pid;
+	task->tgid = current->tgid;
+	task->exec = current->self_exec_id;
+	task->start_ns = current->start_time;
+	memcpy(task->comm, current->comm, sizeof(task->comm));
+	BUILD_BUG_ON(sizeof(current->comm) != sizeof(task->comm));
+	raw->mm = user ? current->mm : NULL;
+	task->app = raw->mm ? opk_image_of_exe(raw->mm) : 0;
+}
+
+static void take_chain(struct opk_scratch *s, struct pt_regs *regs, unsigned int depth)
+{
+	struct opk_raw *raw = &s->raw;
+	unsigned int flags = 0, n = 0, user = 0;
+	unsigned long *frames = raw->frames;
+
+	if (raw->kernel) {
+		n = opk_kernel_callers(regs, frames, depth, s->stack, &flags);
+		regs = task_pt_regs(current);
+	}
+	raw->nr_kernel = n;
+	if (raw->mm && user_mode(regs) && n < depth) {
+		if (raw->kernel)
+			frames[n + user++] = instruction_pointer(regs);
+		user += opk_user_callers(regs, frames + n + user, depth - n - user,
+					 &flags);
+	}
+	raw->nr_user = user;
+	raw->chain_flags = flags;
+	if (flags & OPK_TRACE_ABORTED)
+		opk_count(OPK_STAT_BT_ABORTED);
+}
+
+/* Puts a record into this CPU's buffer; @len may be a loss. */
+static void store(struct opk_cpu *cpu, const struct opk_raw *raw, u64 *words, int len)
+{
+	if (len < 0)
+		opk_count(-len);
+	else if (!opk_cpu_write(cpu, words, len, &raw->task))
+		opk_count(OPK_LOST_OVERFLOW);
+	else if (!raw->kernel)
+		opk_count(OPK_STAT_RESOLVED_IRQ);
+}
+
+void opk_store_unresolved(struct opk_cpu *cpu, struct opk_raw *raw, u64 *words)
+{
+	store(cpu, raw, words, opk_resolve(raw, NULL, words));
+}
+
+bool opk_store_now(struct opk_cpu *cpu, struct opk_raw *raw, u64 *words)
+{
+	int len;
+
+	if (!resolve_now(raw, words, &len))
+		return false;
+	store(cpu, raw, words, len);
+	return true;
+}
+
+/* The sample is in s->raw: resolves it here or sees to it that it will be. */
+static void attribute(struct opk_cpu *cpu, struct opk_scratch *s, bool nmi)
+{
+	struct opk_raw *raw = &s->raw;
+	bool user = !raw->kernel || raw->nr_user;
+	int lost;
+
+	if (raw->mm && (user || !raw->task.app)) {
+		if (!nmi && opk_store_now(cpu, raw, s->words))
+			return;
+		if (nmi || !raw->kernel) {
+			lost = opk_defer(cpu, raw, nmi);
+			if (!lost)
+				return;
+			if (!raw->kernel) {
+				opk_count(lost);
+				return;
+			}
+		}
+	}
+	opk_store_unresolved(cpu, raw, s->words);
+}
+
+static void take(struct opk_cpu *cpu, struct opk_scratch *s, struct pt_regs *regs,
+		 unsigned int counter, const struct opk_ext *ext)
+{
+	unsigned int depth = opk_settings.backtrace_depth;
+	struct opk_raw *raw = &s->raw;
+
+	raw->pc = instruction_pointer(regs);
+	raw->kernel = !user_mode(regs);
+	raw->counter = counter;
+	raw->nr_kernel = 0;
+	raw->nr_user = 0;
+	raw->chain_flags = 0;
+	raw->ext.nr_regs = 0;
+	if (raw->pc == OPK_ESCAPE) {
+		opk_count(OPK_LOST_BAD_PC);
+		return;
+	}
+	if (ext)
+		raw->ext = *ext;
+	take_task(raw);
+	if (depth)
+		take_chain(s, regs, depth);
+	attribute(cpu, s, in_nmi());
+}
+
+/* The idle task itself, not an interrupt that it was idle for. */
+static bool is_idle(struct pt_regs *regs)
+{
+	return is_idle_task(current) && !user_mode(regs) && !in_serving_softirq() &&
+	       hardirq_count() <= HARDIRQ_OFFSET;
+}
+
+enum { GUARD_WINDOW_NS = 20 * NSEC_PER_MSEC, GUARD_SHARE = 4 };
+
+/* Lets no more than a quarter of a window's time be spent on samples. */
+static bool guard_closed(struct opk_guard *guard, u64 now)
+{
+	if (now - guard->window_ns >= GUARD_WINDOW_NS) {
+		guard->window_ns = now;
+		guard->busy_ns = 0;
+		guard->closed = false;
+	}
+	return guard->closed;
+}
+
+static void guard_spent(struct opk_guard *guard, u64 begin)
+{
+	guard->busy_ns += ktime_get_mono_fast_ns() - begin;
+	if (guard->busy_ns <= GUARD_WINDOW_NS / GUARD_SHARE || guard->closed)
+		return;
+	guard->closed = true;
+	opk_count(OPK_STAT_THROTTLES);
+}
+
+void opk_add_sample(struct pt_regs *regs, unsigned int counter, const struct opk_ext *ext)
+{
+	bool nmi = in_nmi();
+	struct opk_scratch *s;
+	struct opk_cpu *cpu;
+	u64 begin;
+
+	if (!READ_ONCE(opk_running) || (!nmi && !in_hardirq()))
+		return;
+	cpu = this_cpu_read(opk_cpu);
+	if (!cpu)
+		return;
+	begin = ktime_get_mono_fast_ns();
+	if (guard_closed(&cpu->guard[nmi], begin)) {
+		opk_count(OPK_STAT_THROTTLED);
+		return;
+	}
+	if (is_idle(regs)) {
+		opk_count(OPK_STAT_IDLE);
+		return;
+	}
+	opk_count(OPK_STAT_RECEIVED);
+	s = cpu->scratch[nmi];
+	if (s->busy) {
+		opk_count(OPK_LOST_NESTED);
+		return;
+	}
+	s->busy = true;
+	barrier();
+	take(cpu, s, regs, counter, ext);
+	barrier();
+	s->busy = false;
+	guard_spent(&cpu->guard[nmi], begin);
+}
+EXPORT_SYMBOL_GPL(opk_add_sample);

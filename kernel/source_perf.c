@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include "source_perf.h"
+
+#include <linux/err.h>
+#include <linux/fs.h>
+#include <linux/module.h>
+#include <linux/percpu.h>
+#include <linux/perf_event.h>
+#include <linux/ptrace.h>
+
+#include "control.h"
+#include "oprofilefs.h"
+#include "uapi/opfs_buffer.h"
+
+enum { NR_COUNTERS = 16, IBS_FETCH = NR_COUNTERS, IBS_OP, NR_SLOTS };
+
+struct counter {
+	u64 enabled, event, count, unit_mask, kernel, user, extra, type;
+};
+
+static struct counter counters[NR_SLOTS];
+static DEFINE_PER_CPU(struct perf_event *, events[NR_SLOTS]);
+
+/* The files of a counter: a number of struct counter each. */
+struct field {
+	const char *name;
+	size_t offset;
+	u64 min, max, preset;
+	bool ibs; /* in the directories of IBS, too */
+};
+
+static const struct field fields[] = {
+	{ "enabled", offsetof(struct counter, enabled), 0, 1, 0, true },
+	{ "event", offsetof(struct counter, event), 0, U64_MAX, 0, false },
+	{ "count", offsetof(struct counter, count), 500, (1ULL << 46) - 1, 100000, true },
+	{ "unit_mask", offsetof(struct counter, unit_mask), 0, U32_MAX, 0, true },
+	{ "kernel", offsetof(struct counter, kernel), 0, 1, 1, true },
+	{ "user", offsetof(struct counter, user), 0, 1, 1, true },
+	{ "extra", offsetof(struct counter, extra), 0, U64_MAX, 0, false },
+	{ "type", offsetof(struct counter, type), 0, U32_MAX, PERF_TYPE_RAW, true },
+};
+
+static struct opk_number numbers[NR_SLOTS][ARRAY_SIZE(fields)];
+
+static bool is_ibs(unsigned int slot)
+{
+	return slot >= NR_COUNTERS;
+}
+
+static const char *slot_name(unsigned int slot, char *buf, size_t size)
+{
+	if (is_ibs(slot))
+		return slot == IBS_OP ? "ibs_op" : "ibs_fetch";
+	snprintf(buf, size, "%u", slot);
+	return buf;
+}
+
+static unsigned int slot_counter(unsigned int slot)
+{
+	if (is_ibs(slot))
+		return slot == IBS_OP ? OPK_COUNTER_IBS_OP : OPK_COUNTER_IBS_FETCH;
+	return slot;
+}
+
+static u64 *field_of(unsigned int slot, const struct field *field)
+{
+	return (void *)&counters[slot] + field->offset;
+}
+
+static bool has_ibs(void)
+{
+#ifdef CONFIG_X86
+	return boot_cpu_has(X86_FEATURE_IBS);
+#else
+	return false;
+#endif
+}
+
+static int create_slot(struct super_block *sb, struct dentry *root, unsigned int slot)
+{
+	struct dentry *dir;
+	char buf[8];
+	unsigned int i;
+	int rc;
+
+	dir = opk_mkdir(sb, root, slot_name(slot, buf, sizeof(buf)));
+	if (IS_ERR(dir))
+		return PTR_ERR(dir);
+	for (i = 0; i < ARRAY_SIZE(fields); i++) {
+		if (is_ibs(slot) && !fields[i].ibs)
+			continue;
+		rc = opk_create(sb, dir, fields[i].name, 0644, &opk_number_fops,
+				&numbers[slot][i]);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static void preset(void)
+{
+	unsigned int slot, i;
+
+	for (slot = 0; slot < NR_SLOTS; slot++) {
+		for (i = 0; i < ARRAY_SIZE(fields); i++) {
+			numbers[slot][i] = (struct opk_number){
+				.name = fields[i].name,
+				.value = field_of(slot, &fields[i]),
+				.min = fields[i].min,
+				.max = fields[i].max,
+			};
+			*field_of(slot, &fields[i]) = fields[i].preset;
+		}
+	}
+}
+
+static int create_files(struct super_block *sb, struct dentry *root)
+{
+	unsigned int slot;
+	int rc;
+
+	preset();
+	for (slot = 0; slot < NR_SLOTS; slot++) {
+		if (is_ibs(slot) && !has_ibs())
+			continue;
+		rc = create_slot(sb, root, slot);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+bool opk_perf_wanted(void)
+{
+	unsigned int slot;
+
+	for (slot = 0; slot < NR_SLOTS; slot++) {
+		if (counters[slot].enabled)
+			return true;
+	}
+	return false;
+}
+
+unsigned int opk_perf_tell(u64 *words, unsigned int room)
+{
+	unsigned int slot, n = 0;
+
+	for (slot = 0; slot < NR_SLOTS && n + 8 <= room; slot++) {
+		const struct counter *c = &counters[slot];
+
+		if (!c->enabled)
+			continue;
+		words[n++] = OPK_ESCAPE;
+		words[n++] = OPK_HEAD(OPK_COUNTER, 6, slot_counter(slot));
+		words[n++] = c->event;
+		words[n++] = c->unit_mask;
+		words[n++] = c->count;
+		words[n++] = c->extra;
+		words[n++] = (c->kernel ? OPK_COUNTER_KERNEL : 0) |
+			     (c->user ? OPK_COUNTER_USER : 0);
+		words[n++] = c->type;
+	}
+	return n;
+}
+
+static int check_slot(unsigned int slot)
+{
+	const struct counter *c = &counters[slot];
+	char buf[8];
+	const char *name = slot_name(slot, buf, sizeof(buf));
+
+	if (!c->kernel && !c->user) {
+		pr_info("counter %s: neither kernel nor user is set\n", name);
+		return -EINVAL;
+	}
+	/* Some of these overflow where no handler may run, the run-queue locked. */
+	if (c->type == PERF_TYPE_SOFTWARE || c->type == PERF_TYPE_TRACEPOINT ||
+	    c->type == PERF_TYPE_BREAKPOINT) {
+		pr_info("counter %s: only events of hardware can be sampled\n", name);
+		return -EINVAL;
+	}
+	if (is_ibs(slot) && c->type < PERF_TYPE_MAX) {
+		pr_info("counter %s: type must be that of its event source in sysfs\n",
+			name);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int setup(void)
+{
+	unsigned int slot;
+	int rc;
+
+	if (!opk_perf_wanted()) {
+		pr_info("no counter is enabled\n");
+		return -EINVAL;
+	}
+	for (slot = 0; slot < NR_SLOTS; slot++) {
+		rc = counters[slot].enabled ? check_slot(slot) : 0;
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* Turns perf's raw IBS record into registers.  false: there is none. */
+static bool take_ibs(const struct perf_sample_data *data, unsigned int slot,
+		     struct opk_ext *ext)
+{
+	const struct perf_raw_record *raw = data->raw;
+	u32 size;
+
+	if (!(data->sample_flags & PERF_SAMPLE_RAW) || !raw ||
+	    raw->frag.size < sizeof(u32))
+		return false;
+	size = min_t(u32, raw->frag.size - sizeof(u32), sizeof(ext->regs));
+	ext->kind = slot == IBS_OP ? OPK_EXT_OP : OPK_EXT_FETCH;
+	memcpy(&ext->caps, raw->frag.data, sizeof(u32));
+	memcpy(ext->regs, raw->frag.data + sizeof(u32), size);
+	ext->nr_regs = size / sizeof(u64);
+	return true;
+}
+
+/* In an NMI or interrupt. */
+static void overflow(struct perf_event *event, struct perf_sample_data *data,
+		     struct pt_regs *regs)
+{
+	unsigned int slot = (unsigned long)event->overflow_handler_context;
+	const struct counter *c = &counters[slot];
+	struct opk_ext ext;
+
+	/* Not every unit can be told to leave one of them out. */
+	if (!(user_mode(regs) ? c->user : c->kernel))
+		return;
+	if (is_ibs(slot) && take_ibs(data, slot, &ext))
+		opk_add_sample(regs, slot_counter(slot), &ext);
+	else
+		opk_add_sample(regs, slot_counter(slot), NULL);
+}
+
+static u64 config_of(unsigned int slot)
+{
+	const struct counter *c = &counters[slot];
+
+	if (slot == IBS_OP)
+		return c->unit_mask & 1 ? 1ULL << 19 : 0; /* count dispatched ops */
+	if (slot == IBS_FETCH)
+		return c->unit_mask & 1 ? 1ULL << 57 : 0; /* randomise */
+#ifdef CONFIG_X86
+	if (c->type == PERF_TYPE_RAW)
+		return (c->event & 0xff) | (c->unit_mask & 0xff) << 8 |
+		       (c->event & 0xf00) << 24 | c->extra;
+#endif
+	return c->event | c->extra;
+}
+
+static struct perf_event *create(unsigned int slot, unsigned int cpu)
+{
+	const struct counter *c = &counters[slot];
+	struct perf_event_attr attr = {
+		.type = c->type,
+		.size = sizeof(attr),
+		.config = config_of(slot),
+		.sample_period = c->count,
+		.sample_type = is_ibs(slot) ? PERF_SAMPLE_RAW : 0,
+		.disabled = 1,
+		.pinned = 1,
+		.exclude_kernel = !is_ibs(slot) && !c->kernel,
+		.exclude_user = !is_ibs(slot) && !c->user,
+		.exclude_hv = !is_ibs(slot),
+		.exclude_idle = !is_ibs(slot),
+		.exclude_guest = !is_ibs(slot),
+	};
+
+	return perf_event_create_kernel_counter(&attr, cpu, NULL, overflow,
+						(void *)(unsigned long)slot);
+}
+
+static int explain(unsigned int slot, int rc)
+{
+	char buf[8];
+	const char *name = slot_name(slot, buf, sizeof(buf));
+
+	if (rc == -ENOENT || rc == -ENODEV)
+		pr_info("counter %s: this CPU has no such event\n", name);
+	else if (rc == -EBUSY)
+		pr_info("counter %s: all counters that can count it are taken; kernel.nmi_watchdog=0 frees the one of the NMI watchdog\n",
+			name);
+	else
+		pr_info("counter %s: event %#llx with unit mask %#llx is refused, error %d\n",
+			name, counters[slot].event, counters[slot].unit_mask, rc);
+	return rc;
+}
+
+static int start_slot(unsigned int slot, unsigned int cpu)
+{
+	struct perf_event *event = create(slot, cpu);
+	int rc = 0;
+
+	if (IS_ERR(event))
+		return explain(slot, PTR_ERR(event));
+	/* What counts in software, under whatever number. */
+	if (event->pmu->task_ctx_nr == perf_sw_context ||
+	    event->pmu->capabilities & PERF_PMU_CAP_NO_INTERRUPT)
+		rc = -EOPNOTSUPP;
+	if (!rc) {
+		perf_event_enable(event);
+		/* Pinned: it has a counter for itself now, or never. */
+		if (READ_ONCE(event->state) == PERF_EVENT_STATE_ERROR)
+			rc = -EBUSY;
+	}
+	if (rc) {
+		perf_event_release_kernel(event);
+		return explain(slot, rc);
+	}
+	per_cpu(events, cpu)[slot] = event;
+	return 0;
+}
+
+static void stop(unsigned int cpu)
+{
+	unsigned int slot;
+
+	for (slot = 0; slot < NR_SLOTS; slot++) {
+		struct perf_event *event = per_cpu(events, cpu)[slot];
+
+		if (event)
+			perf_event_release_kernel(event);
+		per_cpu(events, cpu)[slot] = NULL;
+	}
+}
+
+static int start(unsigned int cpu)
+{
+	unsigned int slot;
+	int rc;
+
+	for (slot = 0; slot < NR_SLOTS; slot++) {
+		rc = counters[slot].enabled ? start_slot(slot, cpu) : 0;
+		if (rc) {
+			stop(cpu);
+			return rc;
+		}
+	}
+	return 0;
+}
+
+static void ignore(struct perf_event *event, struct perf_sample_data *data,
+		   struct pt_regs *regs)
+{
+}
+
+bool opk_perf_present(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_HW_CPU_CYCLES,
+		.sample_period = 1 << 30,
+		.disabled = 1,
+	};
+	struct perf_event *event;
+
+	event = perf_event_create_kernel_counter(&attr, raw_smp_processor_id(), NULL,
+						 ignore, NULL);
+	if (IS_ERR(event))
+		return false;
+	perf_event_release_kernel(event);
+	return true;
+}
+
+struct opk_source opk_source_perf = {
+	.name = "perf",
+	.owner = THIS_MODULE,
+	.create_files = create_files,
+	.setup = setup,
+	.start = start,
+	.stop = stop,
+};

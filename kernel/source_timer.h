@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef OPK_SOURCE_TIMER_H
+#define OPK_SOURCE_TIMER_H
+
+#include "opfs_source.h"
+
+/* A timer of each CPU, for machines without counters.  It does not see code that runs
+ * with interrupts off. */
+extern struct opk_source opk_source_timer;
+
+/* The kernel's limit on samples a second (kernel.perf_event_max_sample_rate). */
+u64 opk_max_sample_rate(void);
+
+#endif
