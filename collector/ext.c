@@ -79,6 +79,21 @@ static int parse_word(char *rest, const char *word, uint64_t *count, uint64_t *u
 	return 0;
 }
 
+static const struct coll_ext_feature *feature_of(const char *event)
+{
+	for (size_t i = 0; i < NR_FEATURES; i++)
+		if (features[i]->knows(event))
+			return features[i];
+	return NULL;
+}
+
+bool coll_ext_knows(const char *word)
+{
+	CLEANUP(free_ptr) char *name = strndup(word, strcspn(word, ":"));
+
+	return name && feature_of(name);
+}
+
 int coll_ext_event(struct coll_ext *x, const char *word, struct err *err)
 {
 	CLEANUP(free_ptr) char *copy = strdup(word);
@@ -88,15 +103,9 @@ int coll_ext_event(struct coll_ext *x, const char *word, struct err *err)
 
 	if (!copy)
 		return err_errno(err, -ENOMEM, "-e");
-	for (size_t i = 0; i < NR_FEATURES; i++) {
-		if (!features[i]->knows(name))
-			continue;
-		rc = parse_word(rest, word, &count, &unit_mask, err);
-		x->feature = features[i];
-		rc = rc ? rc : x->feature->choose(x, name, count, unit_mask, err);
-		return rc ? rc : 1;
-	}
-	return 0;
+	x->feature = feature_of(name);
+	rc = parse_word(rest, word, &count, &unit_mask, err);
+	return rc ? rc : x->feature->choose(x, name, count, unit_mask, err);
 }
 
 enum coll_ext_result coll_ext_derive(struct coll_ext *x, const struct coll_ext_sample *s,

@@ -85,10 +85,12 @@ struct coll_ext {
 /* --ext-feature: "NAME:ARGS".  0 or -EINVAL. */
 int coll_ext_parse(struct coll_ext *x, const char *arg, struct err *err);
 
+/* Whether a word of -e, "NAME...", names an event of a feature. */
+bool coll_ext_knows(const char *word);
+
 /**
- * coll_ext_event - a word of -e that may be a feature's event
- * "NAME:COUNT[:UNITMASK]", which chooses the feature as well.
- * Returns 1 if it is one, 0 if it is not, or -EINVAL.
+ * coll_ext_event - chooses the event of a word that coll_ext_knows()
+ * "NAME:COUNT[:UNITMASK]", which chooses the feature as well.  0 or -EINVAL.
  */
 int coll_ext_event(struct coll_ext *x, const char *word, struct err *err);
 

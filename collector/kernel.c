@@ -110,7 +110,8 @@ static int add_module(struct coll_kernel *k, const char *name, uint64_t start,
 		    !strcmp(k->ranges[i].image->name.name, name))
 			return 0;
 	drop_modules(k, name, start, start + size);
-	if (snprintf(path, sizeof(path), "/sys/module/%s/notes/.note.gnu.build-id", name) <
+	if (!k->saved &&
+	    snprintf(path, sizeof(path), "/sys/module/%s/notes/.note.gnu.build-id", name) <
 	    (int)sizeof(path))
 		slurp_build_id(path, &id);
 	return add_range(k, start, start + size, coll_images_kern(k->images, name, &id),
@@ -158,7 +159,8 @@ static int use_kallsyms(struct coll_kernel *k, uint64_t stext, uint64_t etext)
 			 "as root or with CAP_SYSLOG");
 		return use_none(k);
 	}
-	slurp_build_id("/sys/kernel/notes", &id);
+	if (!k->saved)
+		slurp_build_id("/sys/kernel/notes", &id);
 	k->addresses = true;
 	return add_range(k, stext, etext > stext ? etext : UINT64_MAX,
 			 coll_images_kernel_file(k->images, "/proc/kallsyms", &id, 0), false);
@@ -199,7 +201,7 @@ static int use_vmlinux(struct coll_kernel *k, const char *file, uint64_t stext,
 		return fd;
 	if (!path || fstat(fd, &st))
 		return err_errno(err, -errno, "--vmlinux=%s", file);
-	if (coll_elf_build_id(fd, &id) && slurp_build_id("/sys/kernel/notes", &running) &&
+	if (coll_elf_build_id(fd, &id) && !k->saved && slurp_build_id("/sys/kernel/notes", &running) &&
 	    (id.len != running.len || memcmp(id.bytes, running.bytes, id.len) != 0))
 		snprintf(k->note, sizeof(k->note),
 			 "%.100s is not the running kernel (its build-id differs): names of "
@@ -224,6 +226,7 @@ int coll_kernel_init(struct coll_kernel *k, struct coll_images *images,
 	int rc;
 
 	*k = (struct coll_kernel){ .images = images,
+				   .saved = opt->saved,
 				   .modules = opt->modules ? opt->modules :
 							     "/proc/modules" };
 	if (opt->no_vmlinux) {

@@ -22,6 +22,7 @@ struct coll_kernel {
 	struct coll_images *images; /* borrowed */
 	const char *modules;        /* /proc/modules, or a file like it: tests */
 	uint64_t reread_ns;         /* when modules were read last */
+	bool saved;                 /* as the option */
 	bool addresses;             /* /proc tells addresses at all */
 	char note[256];             /* what a person should know, or "" */
 };
@@ -30,8 +31,9 @@ struct coll_kernel {
 struct coll_kernel_options {
 	const char *vmlinux;  /* NULL: /proc/kallsyms, where that tells addresses */
 	bool no_vmlinux;
-	/* other places than /proc: tests */
+	/* other places than /proc: tests, and what was saved with a stream */
 	const char *kallsyms, *modules;
+	bool saved; /* another boot, or machine: /sys tells of another kernel */
 };
 
 /**

@@ -12,6 +12,7 @@ static const struct command {
 } commands[] = {
 	{ "record", "profile a command, processes or the machine into a session",
 	  coll_record },
+	{ "replay", "file the samples of a saved stream of the driver", coll_replay },
 };
 
 enum { NR_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
@@ -23,6 +24,7 @@ static const struct opt_program program = {
 	.synopsis = "COMMAND [OPTIONS] [ARGS]",
 	.about = "Collects samples into OProfile sample files. Commands:\n"
 		 "  record    profile a command, processes or the machine into a session\n"
+		 "  replay    file the samples of a saved stream of the driver\n"
 		 "\"opcollect COMMAND --help\" tells the options of each.",
 	.opts = no_opts,
 };

@@ -13,6 +13,29 @@
 
 enum { MAX_EVENTS = 64, MAX_HZ = 1000000, MAX_PAGES = 1 << 20 };
 
+static int add_event(struct coll_options *o, const char *word, struct err *err)
+{
+	struct coll_event e = { 0 };
+	int rc = ev_spec_parse(word, &e.spec, err);
+
+	if (rc)
+		return rc;
+	if (o->events.len == MAX_EVENTS)
+		return err_set(err, -EINVAL, "-e: more than %d events", MAX_EVENTS);
+	return vec_push(&o->events, e) ? err_errno(err, -ENOMEM, "-e") : 0;
+}
+
+/* Whose the word is depends on the source, which may still be to come. */
+static int keep_word(struct coll_options *o, const char *word, struct err *err)
+{
+	char *copy = strdup(word);
+
+	if (copy && !vec_push(&o->derived, copy))
+		return 0;
+	free(copy);
+	return err_errno(err, -ENOMEM, "-e");
+}
+
 static int set_event(void *ctx, const char *arg, struct err *err)
 {
 	struct coll_options *o = ctx;
@@ -20,15 +43,11 @@ static int set_event(void *ctx, const char *arg, struct err *err)
 	char *rest = copy, *word;
 
 	while (copy && (word = strsep(&rest, ","))) {
-		struct coll_event e = { 0 };
-		int rc = ev_spec_parse(word, &e.spec, err);
+		int rc = coll_ext_knows(word) ? keep_word(o, word, err) :
+						add_event(o, word, err);
 
 		if (rc)
 			return rc;
-		if (o->events.len == MAX_EVENTS)
-			return err_set(err, -EINVAL, "-e: more than %d events", MAX_EVENTS);
-		if (vec_push(&o->events, e))
-			return err_errno(err, -ENOMEM, "-e");
 	}
 	/* the name of a raw code lies in the event itself, which may have moved */
 	vec_for(&o->events, e)
@@ -165,6 +184,42 @@ static int set_image(void *ctx, const char *arg, struct err *err)
 	return copy ? rc : err_errno(err, -ENOMEM, "--image");
 }
 
+static int set_source(void *ctx, const char *arg, struct err *err)
+{
+	struct coll_options *o = ctx;
+
+	o->driver = !strcmp(arg, "kernel");
+	return o->driver || !strcmp(arg, "perf") ?
+		       0 :
+		       err_set(err, -EINVAL, "--source=%s: it is perf or kernel", arg);
+}
+
+static int set_save(void *ctx, const char *arg, struct err *err)
+{
+	(void)err;
+	((struct coll_options *)ctx)->save = arg;
+	return 0;
+}
+
+static int set_feature(void *ctx, const char *arg, struct err *err)
+{
+	return coll_ext_parse(&((struct coll_options *)ctx)->ext, arg, err);
+}
+
+static int set_kallsyms(void *ctx, const char *arg, struct err *err)
+{
+	(void)err;
+	((struct coll_options *)ctx)->kallsyms = arg;
+	return 0;
+}
+
+static int set_modules(void *ctx, const char *arg, struct err *err)
+{
+	(void)err;
+	((struct coll_options *)ctx)->modules = arg;
+	return 0;
+}
+
 static const struct opt opts[] = {
 	{ 'e', "event", "EVENT",
 	  "sample by NAME:COUNT:UNITMASK:KERNEL:USER; may be repeated, or a list", set_event },
@@ -189,6 +244,35 @@ static const struct opt opts[] = {
 	{ 0, "no-vmlinux", NULL, "file kernel samples as no-vmlinux, without symbols",
 	  set_no_vmlinux },
 	{ 'm', "mmap-pages", "PAGES", "size of each CPU's buffer (256 pages)", set_pages },
+	{ 0, "source", "SOURCE", "perf (default), or kernel: the driver opfs_sampler",
+	  set_source },
+	{ 0, "ext-feature", "NAME:ARGS",
+	  "ibs:fetch:EVENT,...:COUNT:MASK|op:EVENT,...:COUNT:MASK; with --source=kernel",
+	  set_feature },
+	{ 0, "save-stream", "FILE", "what the driver says also goes to FILE, for replay",
+	  set_save },
+	{ 0 },
+};
+
+static const struct opt replay_opts[] = {
+	{ 'g', "callgraph", NULL, "the call chains in it, as call graph arcs",
+	  set_callgraph },
+	{ 0, "separate", "LIST",
+	  "file samples by: none, lib (default), kernel, thread, cpu, all", set_separate },
+	{ 0, "image", "LIST",
+	  "only these: a program with what it uses, a library or module by itself",
+	  set_image },
+	{ 0, "ext-feature", "NAME:ARGS",
+	  "ibs:fetch:EVENT,...:COUNT:MASK|op:EVENT,...:COUNT:MASK", set_feature },
+	{ 'd', "session-dir", "DIR", "write into DIR instead of ./oprofile_data",
+	  set_session_dir },
+	{ 0, "append", NULL, "add to session \"current\" instead of setting it aside",
+	  set_append },
+	{ 'k', "vmlinux", "FILE", "the kernel that ran", set_vmlinux },
+	{ 0, "kallsyms", "FILE", "a copy of its /proc/kallsyms", set_kallsyms },
+	{ 0, "modules", "FILE", "a copy of its /proc/modules", set_modules },
+	{ 0, "no-vmlinux", NULL, "file kernel samples as no-vmlinux, without symbols",
+	  set_no_vmlinux },
 	{ 0 },
 };
 
@@ -216,10 +300,46 @@ static const struct opt_program program = {
 	.opts = opts,
 };
 
+static const struct opt_program replay_program = {
+	.name = "opcollect replay",
+	.synopsis = "[OPTIONS] FILE",
+	.about = "Files the samples of a saved stream of the driver's event buffer (\"opcollect\n"
+		 "record --source=kernel --save-stream=FILE\") as they would have been filed when\n"
+		 "they were taken. FILE may be -, standard input.\n"
+		 "\n"
+		 "Kernel samples have no symbols (no-vmlinux) unless --kallsyms or --vmlinux say\n"
+		 "which kernel ran. Binaries are looked for by their paths, and are taken for those\n"
+		 "that ran if their build-ids agree.",
+	.opts = replay_opts,
+};
+
+static enum opt_result wrong_usage(const struct opt_program *p, const char *what)
+{
+	fprintf(stderr, "%s: %s\ntry '%s --help'\n", p->name, what, p->name);
+	return OPT_WRONG;
+}
+
 static enum opt_result wrong(const char *what)
 {
-	fprintf(stderr, "%s: %s\ntry '%s --help'\n", program.name, what, program.name);
-	return OPT_WRONG;
+	return wrong_usage(&program, what);
+}
+
+/* Words of -e that could be a feature's, now that the source is known. */
+static enum opt_result take_derived(struct coll_options *o)
+{
+	struct err err = { 0 };
+
+	vec_for(&o->derived, word) {
+		int rc = o->driver ? coll_ext_event(&o->ext, *word, &err) :
+				     add_event(o, *word, &err);
+
+		if (rc && !o->driver)
+			err_add(&err, rc,
+				"events of extended features need --source=kernel");
+		if (rc)
+			return wrong(err.msg);
+	}
+	return OPT_RUN;
 }
 
 enum opt_result coll_options_parse(int argc, char **argv, struct coll_options *out)
@@ -230,6 +350,8 @@ enum opt_result coll_options_parse(int argc, char **argv, struct coll_options *o
 	*out = (struct coll_options){ .separate = COLL_SEPARATE_LIB,
 				      .pages = COLL_DEFAULT_PAGES };
 	result = opt_parse(&program, argc, argv, out, &first);
+	if (result == OPT_RUN)
+		result = take_derived(out);
 	if (result != OPT_RUN)
 		return result;
 	if (first < argc)
@@ -240,6 +362,28 @@ enum opt_result coll_options_parse(int argc, char **argv, struct coll_options *o
 		return wrong("what shall be profiled? Give a command, -p PID, or -a");
 	if (out->vmlinux && out->no_vmlinux)
 		return wrong("--vmlinux and --no-vmlinux exclude each other");
+	if ((out->save || out->ext.feature) && !out->driver)
+		return wrong("--save-stream and --ext-feature need --source=kernel");
+	return OPT_RUN;
+}
+
+enum opt_result coll_options_parse_replay(int argc, char **argv, struct coll_options *out)
+{
+	enum opt_result result;
+	int first = argc;
+
+	*out = (struct coll_options){ .separate = COLL_SEPARATE_LIB };
+	result = opt_parse(&replay_program, argc, argv, out, &first);
+	if (result != OPT_RUN)
+		return result;
+	if (first + 1 != argc)
+		return wrong_usage(&replay_program, "give the file of one saved stream");
+	out->replay = argv[first];
+	if (out->no_vmlinux && (out->vmlinux || out->kallsyms || out->modules))
+		return wrong_usage(&replay_program,
+				   "--no-vmlinux excludes --vmlinux, --kallsyms, --modules");
+	if (out->modules && !out->kallsyms)
+		return wrong_usage(&replay_program, "--modules goes with --kallsyms");
 	return OPT_RUN;
 }
 
@@ -248,6 +392,10 @@ void coll_options_fini(struct coll_options *o)
 	vec_for(&o->images, image)
 		free(*image);
 	vec_fini(&o->images);
+	vec_for(&o->derived, word)
+		free(*word);
+	vec_fini(&o->derived);
+	coll_ext_fini(&o->ext);
 	vec_fini(&o->events);
 	vec_fini(&o->pids);
 }

@@ -8,6 +8,7 @@
 
 #include "base/opt.h"
 #include "base/vec.h"
+#include "collector/ext.h"
 #include "collector/perf_open.h"
 
 enum { COLL_DEFAULT_HZ = 997, COLL_DEFAULT_PAGES = 256 };
@@ -23,6 +24,12 @@ struct coll_options {
 	const char *session_dir, *vmlinux;
 	char **command;    /* NULL: none */
 	bool all, callgraph, append, no_vmlinux;
+	bool driver;       /* --source=kernel */
+	const char *save;  /* where the driver's stream is saved as well; NULL: nowhere */
+	struct coll_ext ext;       /* --ext-feature */
+	VEC(char *) derived;       /* words of -e that an extended feature may know; heap */
+	/* of "opcollect replay" */
+	const char *replay, *kallsyms, *modules;
 };
 
 /**
@@ -31,6 +38,8 @@ struct coll_options {
  * Returns OPT_RUN, OPT_DONE or OPT_WRONG, having said what is wrong.
  */
 enum opt_result coll_options_parse(int argc, char **argv, struct coll_options *out);
+/* The same of "opcollect replay". */
+enum opt_result coll_options_parse_replay(int argc, char **argv, struct coll_options *out);
 void coll_options_fini(struct coll_options *o);
 
 #endif

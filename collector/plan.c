@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "collector/counters.h"
 
 /* OProfile's numbers of processor types: doc/internals.md "Sample files". */
 enum { CPU_TIMER = 4, CPU_ARCH_PERFMON = 41, CPU_X86_GENERIC = 69 };
@@ -128,7 +129,7 @@ int coll_plan_init(struct coll_plan *p, struct coll_options *o, struct err *err)
 	int rc = 0;
 
 	read_cpu(&cpu);
-	if (!o->events.len) {
+	if (!o->events.len && !o->ext.events.len) {
 		rc = ev_spec_parse(coll_perf_has_pmu() ? "cycles" : "TIMER",
 				   &by_default.spec, err);
 		if (!rc && vec_push(&o->events, by_default))
@@ -141,11 +142,14 @@ int coll_plan_init(struct coll_plan *p, struct coll_options *o, struct err *err)
 		rc = check_twins(o, err);
 	if (rc)
 		return rc;
-	p->sink = calloc(o->events.len, sizeof(*p->sink));
+	p->sink = calloc(o->events.len + o->ext.events.len, sizeof(*p->sink));
 	if (!p->sink)
 		return err_errno(err, -ENOMEM, "events");
 	for (size_t i = 0; i < o->events.len; i++)
 		describe(&o->events.data[i], &cpu, &p->sink[i]);
+	for (size_t i = 0; i < o->ext.events.len; i++)
+		coll_counters_describe(&o->ext.events.data[i],
+				       &p->sink[o->events.len + i]);
 	return 0;
 }
 

@@ -10,7 +10,8 @@
  * what sample files say of them.
  */
 struct coll_plan {
-	struct coll_sink_event *sink; /* one for each event, in order; heap */
+	/* one for each event, in order, then for each derived one; heap */
+	struct coll_sink_event *sink;
 };
 
 /**

@@ -44,6 +44,10 @@ static const struct hint {
 	const char *text;
 } hints[] = {
 	{ SPEC_STAT_LOST_RECORDS, "larger buffers (-m), or a lower rate (-F)" },
+	{ SPEC_STAT_LOST_CPU_BUFFER, "larger buffers (-m), or a lower rate (-F)" },
+	{ SPEC_STAT_LOST_EVENT_BUFFER,
+	  "more in /dev/oprofile/buffer_size, or a lower rate (-F)" },
+	{ SPEC_STAT_LOST_STREAM, "was the stream saved to its end?" },
 	{ SPEC_STAT_LOST_KERNEL,
 	  "code the kernel made itself (BPF, trampolines), or a --vmlinux that is not the "
 	  "running kernel; --no-vmlinux keeps them without symbols" },
@@ -105,6 +109,6 @@ void coll_progress_result(const struct coll_progress *p, const struct coll_sessi
 		fprintf(stderr,
 			"no sample was taken in what --image names; samples were in: %s\n",
 			left_out);
-	else if (taken < FEW)
+	else if (taken < FEW && !p->saved)
 		tell_few(p, taken, rate_hz, now_ns);
 }

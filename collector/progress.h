@@ -11,6 +11,7 @@
 /* What a person sees on stderr: a line that moves (terminals only), then the result. */
 struct coll_progress {
 	bool terminal, shown;
+	bool saved; /* the samples were taken some other time */
 	uint64_t begun_ns, told_ns; /* CLOCK_MONOTONIC */
 };
 

@@ -5,18 +5,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "collector/collect.h"
+#include "collector/counters.h"
 #include "collector/launch.h"
 #include "collector/options.h"
 #include "collector/plan.h"
 #include "collector/procfs.h"
 #include "collector/progress.h"
 #include "collector/session.h"
+#include "collector/src_kernel.h"
 #include "collector/src_perf.h"
+#include "collector/src_replay.h"
 #include "collector/watch.h"
 
 enum {
@@ -32,6 +39,7 @@ enum {
 struct run {
 	struct coll_options opt;
 	struct coll_plan plan;
+	struct coll_counters counters; /* of a saved stream */
 	struct coll_watch watch;
 	struct coll_launch launch;
 	struct coll_session session;
@@ -64,6 +72,7 @@ static void run_fini(struct run *r)
 	coll_launch_fini(&r->launch);
 	coll_watch_fini(&r->watch);
 	coll_plan_fini(&r->plan);
+	coll_counters_fini(&r->counters);
 	coll_options_fini(&r->opt);
 	vec_for(&r->notes, note)
 		free(*note);
@@ -111,6 +120,20 @@ static int add_tid(void *ctx, uint32_t tid)
 	return vec_push(&r->tids, tid);
 }
 
+static int open_driver(struct run *r, struct err *err)
+{
+	struct coll_driver_options driver = {
+		.events = r->opt.events.data,
+		.nr_events = r->opt.events.len,
+		.ext = &r->opt.ext,
+		.callchain = r->opt.callgraph,
+		.pages = r->opt.pages == COLL_DEFAULT_PAGES ? 0 : r->opt.pages,
+		.save = r->opt.save,
+	};
+
+	return coll_driver_new(&driver, &r->source, err);
+}
+
 /* Samples everybody and sorts out later; where that is not allowed, single threads. */
 static int open_source(struct run *r, struct err *err)
 {
@@ -121,8 +144,11 @@ static int open_source(struct run *r, struct err *err)
 		.pages = r->opt.pages,
 	};
 	char notes[256];
-	int rc = coll_perf_new(&perf, &r->source, notes, err);
+	int rc;
 
+	if (r->opt.driver)
+		return open_driver(r, err);
+	rc = coll_perf_new(&perf, &r->source, notes, err);
 	if ((rc == -EACCES || rc == -EPERM) && !r->opt.all) {
 		r->per_task = true;
 		vec_for(&r->opt.pids, pid)
@@ -144,6 +170,8 @@ static void add_notes(struct run *r)
 {
 	bool kernel = false;
 
+	if (r->opt.driver)
+		add_note(r, "samples were taken by the driver opfs_sampler");
 	if (r->per_task)
 		add_note(r, "no right to sample whole CPUs: short-lived children are "
 			    "under-counted; to see them run as root or with CAP_PERFMON, "
@@ -166,6 +194,36 @@ static void add_notes(struct run *r)
 		add_note(r, r->collect.kernel.note);
 }
 
+/*
+ * The driver tells who runs and who started it, but not of every process between: orphans
+ * of the command come to the collector, so that each one's parents lead to it.
+ */
+static void watch_descendants(struct run *r)
+{
+	struct stat st;
+
+	if (!r->opt.driver || !r->launch.pid)
+		return;
+	if (!prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
+		r->collect.root = (uint32_t)getpid();
+	if (!stat("/proc/self/exe", &st))
+		r->collect.own_inode = st.st_ino;
+}
+
+/* Orphans that ended.  The command itself is waited for elsewhere. */
+static void reap_orphans(const struct run *r)
+{
+	siginfo_t info;
+
+	while (r->collect.root) {
+		info.si_pid = 0;
+		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) || !info.si_pid ||
+		    info.si_pid == r->launch.pid)
+			return;
+		waitpid(info.si_pid, NULL, WNOHANG);
+	}
+}
+
 /* Who is there already. */
 static int know_processes(struct run *r, struct err *err)
 {
@@ -173,6 +231,9 @@ static int know_processes(struct run *r, struct err *err)
 	int rc = 0;
 
 	r->collect.tree = !r->opt.all && !r->per_task;
+	watch_descendants(r);
+	if (r->opt.all && r->opt.driver)
+		return 0;
 	if (r->opt.all)
 		return coll_proc_read_all(tasks, err);
 	vec_for(&r->opt.pids, pid) {
@@ -192,17 +253,34 @@ static int know_processes(struct run *r, struct err *err)
 	return 0;
 }
 
-static int open_session(struct run *r, struct err *err)
+/* Which kernel ran: this one, or for a saved stream the one that files are given of. */
+static void say_kernel(const struct coll_options *o, struct coll_kernel_options *kernel)
 {
-	struct coll_kernel_options kernel = { .vmlinux = r->opt.vmlinux,
-					      .no_vmlinux = r->opt.no_vmlinux };
+	static const char nothing[] = "/dev/null";
+
+	*kernel = (struct coll_kernel_options){ .vmlinux = o->vmlinux,
+						.no_vmlinux = o->no_vmlinux };
+	if (!o->replay)
+		return;
+	kernel->saved = true;
+	kernel->no_vmlinux |= !o->vmlinux && !o->kallsyms;
+	kernel->kallsyms = o->kallsyms ? o->kallsyms : nothing;
+	kernel->modules = o->modules ? o->modules : nothing;
+}
+
+static int open_session(struct run *r, const struct coll_sink_event *events, struct err *err)
+{
+	struct coll_kernel_options kernel;
 	int rc = coll_session_open(&r->session, r->opt.session_dir, r->opt.append, err);
 
+	say_kernel(&r->opt, &kernel);
 	if (!rc)
-		rc = coll_collect_init(&r->collect, r->session.fd, r->plan.sink, &kernel,
+		rc = coll_collect_init(&r->collect, r->session.fd, events, &kernel,
 				       r->opt.images.data, r->opt.images.len, err);
 	if (rc)
 		return rc;
+	r->collect.ext = &r->opt.ext;
+	r->collect.ext_first = (uint32_t)r->opt.events.len;
 	r->collect.separate = r->opt.separate;
 	r->collect.filter = r->opt.images.len;
 	r->collect.callgraph = r->opt.callgraph;
@@ -231,7 +309,7 @@ static int prepare(struct run *r, struct err *err)
 	if (!rc)
 		rc = open_source(r, err);
 	if (!rc)
-		rc = open_session(r, err);
+		rc = open_session(r, r->plan.sink, err);
 	if (!rc)
 		rc = know_processes(r, err);
 	if (!rc)
@@ -270,6 +348,16 @@ static void tell_sometimes(struct run *r)
 	tell(r, false);
 }
 
+static int give_up(const struct run *r, int rc, struct err *err)
+{
+	const struct coll_source_ops *ops = r->source->ops;
+	const struct err *why = ops->why ? ops->why(r->source) : NULL;
+
+	if (why && why->code)
+		return err_set(err, rc, "%s", why->msg);
+	return err_errno(err, rc, "collecting was given up");
+}
+
 static int collect(struct run *r, struct err *err)
 {
 	const struct coll_source_ops *ops = r->source->ops;
@@ -277,6 +365,7 @@ static int collect(struct run *r, struct err *err)
 
 	while (rc >= 0 && !coll_watch_done(&r->watch, &r->launch)) {
 		coll_watch_wait(&r->watch, &r->launch, rc ? 1 : ROUND_MS);
+		reap_orphans(r);
 		rc = ops->drain(r->source, false, coll_collect_take, &r->collect);
 		if (r->collect.last_ns > LATE_NS)
 			coll_tasks_sweep(&r->collect.tasks, r->collect.last_ns - LATE_NS);
@@ -285,7 +374,7 @@ static int collect(struct run *r, struct err *err)
 	ops->stop(r->source);
 	if (rc >= 0)
 		rc = ops->drain(r->source, true, coll_collect_take, &r->collect);
-	return rc < 0 ? err_errno(err, rc, "collecting was given up") : 0;
+	return rc < 0 ? give_up(r, rc, err) : 0;
 }
 
 /* Losses that the kernel counted and could not report in the ring. */
@@ -297,19 +386,32 @@ static void count_untold(struct run *r)
 	r->collect.stats.value[SPEC_STAT_LOST_RECORDS] += lost;
 }
 
+/* What became of the extended samples, for `status` too. */
+static void tell_ext(struct run *r)
+{
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+
+	coll_ext_print_stats(&r->opt.ext, &text);
+	add_note(r, strbuf_str(&text));
+	if (text.len)
+		spec_stats_note(r->session.fd, strbuf_str(&text), NULL);
+}
+
 static int finish(struct run *r)
 {
 	CLEANUP(strbuf_fini) struct strbuf left_out = { 0 };
 	const struct coll_sink *sink = &r->collect.sink;
 	uint64_t rate_hz = r->opt.rate_hz ? r->opt.rate_hz : COLL_DEFAULT_HZ;
+	bool by_count = r->opt.events.len && r->opt.events.data[0].spec.count;
 
 	count_untold(r);
+	tell_ext(r);
 	tell(r, true);
 	coll_progress_end(&r->progress);
 	coll_collect_left_out(&r->collect, &left_out);
 	coll_progress_result(&r->progress, &r->session, &r->collect.stats,
 			     strbuf_str(&left_out),
-			     r->opt.events.data[0].spec.count ? 0 : rate_hz, now_ns());
+			     by_count ? 0 : rate_hz, now_ns());
 	if (sink->broken)
 		log_err("NOT EVERYTHING WAS STORED: %s (%s)", sink->why.msg,
 			sink->broken == -ENOSPC ? "free some space; what was stored is kept" :
@@ -378,6 +480,67 @@ int coll_record(int argc, char **argv)
 	if (opt_verbose)
 		log_set_level(LOG_DEBUG);
 	status = run(&r, &err);
+	if (err.code)
+		log_err("%s", err.msg);
+	return status;
+}
+
+static int prepare_replay(struct run *r, struct err *err)
+{
+	struct coll_replay_options replay = { .file = r->opt.replay,
+					      .counter = coll_counters_add,
+					      .ctx = &r->counters };
+	int rc = r->opt.vmlinux ? coll_kernel_check(r->opt.vmlinux, err) : 0;
+
+	if (!rc)
+		rc = coll_counters_init(&r->counters, &r->opt.ext, err);
+	if (!rc)
+		rc = coll_replay_new(&replay, &r->source, err);
+	if (!rc)
+		rc = open_session(r, r->counters.events, err);
+	r->collect.tasks.saved = true;
+	r->collect.images.vdso = (struct spec_build_id){ 0 }; /* of another kernel */
+	return rc;
+}
+
+static int run_replay(struct run *r, struct err *err)
+{
+	int rc = prepare_replay(r, err), failed;
+
+	if (rc)
+		return EXIT_FAILED;
+	coll_progress_init(&r->progress, now_ns());
+	r->progress.saved = true;
+	tell(r, false);
+	while ((rc = r->source->ops->drain(r->source, true, coll_collect_take,
+					   &r->collect)) > 0) {
+		if (r->collect.last_ns > LATE_NS)
+			coll_tasks_sweep(&r->collect.tasks, r->collect.last_ns - LATE_NS);
+		tell_sometimes(r);
+	}
+	if (rc < 0)
+		give_up(r, rc, err);
+	failed = finish(r);
+	return rc || failed ? EXIT_FAILED : 0;
+}
+
+int coll_replay(int argc, char **argv)
+{
+	CLEANUP(run_fini) struct run r = { .session = { .lock_fd = -1, .fd = -1 },
+					   .launch = { .go_fd = -1, .error_fd = -1 } };
+	struct err err = { 0 };
+	int status;
+
+	log_init("opcollect replay");
+	switch (coll_options_parse_replay(argc, argv, &r.opt)) {
+	case OPT_DONE:
+		return 0;
+	case OPT_WRONG:
+		return EXIT_USAGE;
+	default:
+		break;
+	}
+	status = run_replay(&r, &err);
 	if (err.code)
 		log_err("%s", err.msg);
 	return status;

@@ -4,5 +4,7 @@
 
 /* "opcollect record": one run.  Returns the exit status. */
 int coll_record(int argc, char **argv);
+/* "opcollect replay": the samples of a saved stream.  Returns the exit status. */
+int coll_replay(int argc, char **argv);
 
 #endif

@@ -145,6 +145,8 @@ struct coll_source_ops {
 	/* Records lost by the kernel that no COLL_REC_LOST told; after the last drain. */
 	uint64_t (*lost_untold)(struct coll_source *s);
 	void (*free)(struct coll_source *s);
+	/* Why drain() failed, or an empty message; NULL: its code is all there is. */
+	const struct err *(*why)(const struct coll_source *s);
 };
 
 /* The first member of every source. */

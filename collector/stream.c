@@ -362,6 +362,21 @@ static int take_counter(struct coll_stream *s, const struct note *n)
 	return event == -ENOMEM ? event : 0;
 }
 
+/* The timer is told of by its rate alone. */
+static int ask_timer(struct coll_stream *s)
+{
+	struct coll_counter c = { .index = OPK_COUNTER_TIMER, .timer = true,
+				  .kernel = true, .user = true };
+	int event;
+
+	if (!s->counter)
+		return 0;
+	c.count = s->hello.timer_hz ? 1000000000 / s->hello.timer_hz : 0;
+	event = s->counter(s->counter_ctx, &c);
+	s->events[c.index] = event < 0 ? UINT32_MAX : (uint32_t)event;
+	return event == -ENOMEM ? event : 0;
+}
+
 /* All context is told anew. */
 static int take_hello(struct coll_stream *s, const struct note *n)
 {
@@ -376,7 +391,7 @@ static int take_hello(struct coll_stream *s, const struct note *n)
 	s->place = (struct coll_place){ .handle = UINT64_MAX };
 	s->image = UINT64_MAX;
 	s->told = s->lost = 0;
-	return rc;
+	return rc ? rc : ask_timer(s);
 }
 
 static int take_bye(struct coll_stream *s, const struct note *n)

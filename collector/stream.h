@@ -28,6 +28,7 @@ struct coll_counter {
 	uint64_t config, unit_mask, count, extra;
 	uint32_t perf_type;
 	bool kernel, user;
+	bool timer; /* @count is in nanoseconds */
 };
 
 /* What the first record of a stream says. */

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef COLLECTOR_COUNTERS_H
+#define COLLECTOR_COUNTERS_H
+
+#include "base/arena.h"
+#include "collector/ext.h"
+#include "collector/sink.h"
+#include "collector/stream.h"
+
+/*
+ * The events of a stream that tells itself what was counted, by what perf calls them; the
+ * derived events of an extended feature come first.
+ */
+struct coll_counters {
+	struct coll_sink_event *events; /* room for all there can be; never moves; heap */
+	uint32_t nr;
+	uint32_t nr_counters; /* of these, the ones that streams told of */
+	struct arena mem;
+};
+
+/* 0 or -ENOMEM. */
+int coll_counters_init(struct coll_counters *t, const struct coll_ext *ext,
+		       struct err *err);
+void coll_counters_fini(struct coll_counters *t);
+
+/* A struct coll_stream's counter(); @ctx is the table.  -ENOSPC: there are too many. */
+int coll_counters_add(void *ctx, const struct coll_counter *c);
+
+/* What sample files say of a derived event. */
+void coll_counters_describe(const struct coll_ext_event *e, struct coll_sink_event *out);
+
+#endif

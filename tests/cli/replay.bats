@@ -1,0 +1,512 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# "opcollect replay": saved streams of the driver's event buffer, common and rare.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	D="$BATS_TEST_TMPDIR/data"
+	C="$D/samples/current"
+	export PYTHONDONTWRITEBYTECODE=1
+}
+
+mkstream() {
+	python3 "$OPFS_TOP/tests/lib/mkstream.py"
+}
+
+replay() {
+	"$OPFS_BIN/opcollect" replay -d "$D" "$@"
+}
+
+# Replays what is on stdin; options first.
+play() {
+	mkstream >stream
+	run --separate-stderr replay "$@" stream
+}
+
+says() {
+	[[ $stderr == *"$1"* ]] || { echo "not said: $1"; echo "$stderr"; return 1; }
+}
+
+figure() {
+	cat "$C/stats/$1" 2>/dev/null || echo 0
+}
+
+is() {
+	[ "$(figure "$1")" = "$2" ] || { echo "$1 is $(figure "$1"), not $2"; return 1; }
+}
+
+# Nothing is lost silently.
+balanced() {
+	local sum=$(figure stored_samples) f
+
+	for f in "$C"/stats/lost_* "$C"/stats/ignored_*; do
+		case $f in
+		*/lost_bt_* | *\*) ;;
+		*) sum=$((sum + $(cat "$f"))) ;;
+		esac
+	done
+	[ "$sum" = "$(figure total_samples)" ] || { echo "$sum of $(figure total_samples)"; return 1; }
+}
+
+# KEY COUNT lines of a sample file below current/, sorted.
+counts() {
+	python3 - "$C/$1" <<-'END'
+	import struct, sys
+	data = open(sys.argv[1], "rb").read()
+	used = struct.unpack_from("<I", data, 76)[0]
+	sums = {}
+	for i in range(1, used):
+	    key, value = struct.unpack_from("<QI", data, 104 + 16 * i)
+	    sums[key] = sums.get(key, 0) + value
+	for key in sorted(sums):
+	    print("%#x %d" % (key, sums[key]))
+	END
+}
+
+count_is() {
+	[ "$(counts "$1")" = "$2" ] || { find "$C" -type f; counts "$1"; return 1; }
+}
+
+two_images="image 1 /bin/prog inode=5
+image 2 /lib/lib.so inode=6
+task 10 11 1 comm=prog
+cpu 3
+user"
+
+@test "samples are filed by image and offset, under their application" {
+	play <<-END
+	hello hz=1000
+	$two_images
+	cookie 1
+	sample 0x4000 times=10
+	sample 0x4010
+	cookie 2
+	sample 0x500 times=5
+	kernel
+	sample 0xffffffff81000010 times=3
+	bye
+	END
+	[ "$status" = 0 ]
+	says '19 taken, 19 stored, 0 lost'
+	count_is '{root}/bin/prog/{dep}/{root}/bin/prog/TIMER.1000000.0.all.all.all' \
+		$'0x4000 10\n0x4010 1'
+	count_is '{root}/bin/prog/{dep}/{root}/lib/lib.so/TIMER.1000000.0.all.all.all' '0x500 5'
+	count_is '{kern}/no-vmlinux/{dep}/{kern}/no-vmlinux/TIMER.1000000.0.all.all.all' \
+		'0xffffffff81000010 3'
+	balanced
+}
+
+@test "--separate files by thread, CPU and kernel as for other sources" {
+	stream="hello
+	$two_images
+	cookie 1
+	sample 0x4000
+	cpu 2
+	sample 0x4000
+	task 10 12 1
+	sample 0x4000
+	kernel
+	sample 0xffffffff81000010
+	bye"
+	play --separate=all <<<"$stream"
+	[ "$status" = 0 ]
+	p='{root}/bin/prog/{dep}/{root}/bin/prog/TIMER.10000000.0'
+	count_is "$p.10.11.3" '0x4000 1'
+	count_is "$p.10.11.2" '0x4000 1'
+	count_is "$p.10.12.2" '0x4000 1'
+	count_is '{root}/bin/prog/{dep}/{kern}/no-vmlinux/TIMER.10000000.0.10.12.2' \
+		'0xffffffff81000010 1'
+	play --separate=none <<<"$stream"
+	count_is '{root}/bin/prog/{dep}/{root}/bin/prog/TIMER.10000000.0.all.all.all' '0x4000 3'
+}
+
+@test "--image lets an application with its libraries pass, and a library alone" {
+	stream="hello
+	$two_images
+	cookie 1
+	sample 1
+	cookie 2
+	sample 2
+	bye"
+	play --image=/bin/prog <<<"$stream"
+	is stored_samples 2
+	play --image=/lib/lib.so <<<"$stream"
+	is stored_samples 1
+	is ignored_by_image 1
+	balanced
+}
+
+@test "a call chain becomes arcs, through libraries and the kernel" {
+	play -g <<-END
+	hello
+	$two_images
+	trace
+	kernel
+	sample 0xffffffff81000020
+	user
+	cookie 2
+	sample 0x50
+	cookie 1
+	sample 0x40
+	end lost=1
+	bye
+	END
+	[ "$status" = 0 ]
+	is total_samples 1
+	is total_arcs 2
+	is lost_bt_no_mapping 1
+	e=TIMER.10000000.0.all.all.all
+	count_is "{root}/bin/prog/{dep}/{root}/lib/lib.so/{cg}/{kern}/no-vmlinux/$e" \
+		"$(printf '%#x 1' $((0x50 << 32 | 0x81000020)))"
+	count_is "{root}/bin/prog/{dep}/{root}/bin/prog/{cg}/{root}/lib/lib.so/$e" \
+		"$(printf '%#x 1' $((0x40 << 32 | 0x50)))"
+}
+
+@test "memory without a file keeps its process and range" {
+	play <<-END
+	hello
+	$two_images
+	anon heap 0x1000 0x1fff
+	sample 0x10
+	anon vdso 0x7fff0000 0x7fff1fff
+	sample 0x20
+	anon heap 0x1000 0x1fff
+	sample 0x10
+	cookie 1
+	sample 0x10
+	bye
+	END
+	[ "$status" = 0 ]
+	a='{root}/bin/prog/{dep}/{anon:'
+	count_is "${a}[heap]}/10.0x1000.0x1fff/TIMER.10000000.0.all.all.all" '0x10 2'
+	count_is "${a}[vdso]}/10.0x7fff0000.0x7fff1fff/TIMER.10000000.0.all.all.all" '0x20 1'
+	balanced
+}
+
+@test "exec makes another application of a process, and its number may come again" {
+	play <<-END
+	hello
+	$two_images
+	cookie 1
+	sample 1
+	task 10 10 2 execs=2 comm=other
+	cookie 2
+	sample 2
+	exit 10 10
+	task 10 10 1 start=99999 comm=third
+	cookie 1
+	sample 3
+	bye
+	END
+	[ "$status" = 0 ]
+	count_is '{root}/lib/lib.so/{dep}/{root}/lib/lib.so/TIMER.10000000.0.all.all.all' '0x2 1'
+	[ "$(grep -c $'^10\t' "$C/tasks")" = 3 ]
+	grep -q other "$C/tasks"
+	grep -q third "$C/tasks"
+	balanced
+}
+
+@test "the driver's losses are the session's, each under its reason" {
+	play <<-END
+	hello
+	$two_images
+	cookie 1
+	sample 1
+	lost 1 10
+	lost 2 20
+	lost 3 30
+	lost 4 40
+	lost 5 50
+	lost 6 60
+	lost 7 70
+	lost 8 80
+	lost 9 90
+	lost 77 5
+	bye taken=460 throttles=3 aborted=4
+	END
+	[ "$status" = 0 ]
+	is total_samples 460
+	is lost_cpu_buffer 10
+	is lost_event_buffer 20
+	is lost_no_mapping 30
+	is lost_exited 40
+	is lost_unresolved 50
+	is lost_image_table 60
+	is lost_stopped 70
+	is lost_bad_address 80
+	is lost_nested 90
+	is lost_records_by_kernel 9 # of a reason not known, and what was told by nobody
+	is throttle_events 3
+	is bt_aborted 4
+	balanced
+	says 'lost_cpu_buffer: 10:'
+	run "$OPFS_BIN/opfs" cat --session-dir "$D" current/status
+	[[ $output == *'lost_nested: 90'* ]]
+}
+
+@test "late samples are counted as such" {
+	play <<-END
+	hello
+	$two_images
+	cookie 1
+	sample 1 late=1 times=3
+	sample 1
+	bye
+	END
+	is resolved_late 3
+	is stored_samples 4
+}
+
+@test "counters are called as perf calls them, each with files of its own" {
+	play <<-END
+	hello hz=0
+	counter 0 0 0 100000 type=0
+	counter 1 0xc0 0x2 5000
+	$two_images
+	cookie 1
+	sample 1 counter=0
+	sample 2 counter=1
+	sample 3 counter=7
+	bye
+	END
+	[ "$status" = 0 ]
+	count_is '{root}/bin/prog/{dep}/{root}/bin/prog/cycles.100000.0.all.all.all' '0x1 1'
+	count_is '{root}/bin/prog/{dep}/{root}/bin/prog/rc0.5000.2.all.all.all' '0x2 1'
+	is lost_stream 1 # nobody knows what counter 7 counts
+	balanced
+}
+
+@test "binaries are taken for those that ran if their build-ids agree" {
+	true=$(readlink -f "$(type -P true)")
+	play <<-END
+	hello
+	image 1 $true like=$true
+	image 2 $true id=00112233445566778899aabbccddeeff00112233 mtime=5
+	task 1 1 1
+	user
+	cookie 1
+	sample 1
+	cookie 2
+	sample 2
+	bye
+	END
+	[ "$status" = 0 ]
+	grep -qP "^$true\t$true\t[0-9a-f]{40}\t" "$C/images"
+	grep -qP "^$true#00112233\t$true\t00112233445566778899aabbccddeeff00112233\t5\t.*gone" \
+		"$C/images"
+}
+
+@test "kernel samples find the kernel and modules that ran, as they came and went" {
+	cat >kallsyms <<-END
+	ffffffff81000000 T _stext
+	ffffffff81002000 T _etext
+	END
+	echo 'ext4 4096 0 - Live 0xffffffffc0000000' >modules
+	play --kallsyms=kallsyms --modules=modules <<-END
+	hello
+	task 1 1 0
+	kernel
+	sample 0xffffffff81000100
+	sample 0xffffffffc0000010
+	module going ext4 0 0
+	sample 0xffffffffc0000010
+	module loaded xfs 0xffffffffc0000000 0x1000
+	sample 0xffffffffc0000020
+	bye
+	END
+	[ "$status" = 0 ]
+	e=TIMER.10000000.0.all.all.all
+	count_is "{root}/proc/kallsyms/{dep}/{root}/proc/kallsyms/$e" '0x100 1'
+	count_is "{kern}/ext4/{dep}/{kern}/ext4/$e" '0x10 1'
+	count_is "{kern}/xfs/{dep}/{kern}/xfs/$e" '0x20 1'
+	is lost_kernel 1
+	balanced
+}
+
+ibs_stream="hello
+$two_images
+cookie 1
+# completed, the address valid in a 2 MiB page, latency 7
+ibs_fetch 0x10 0 0x0034000700000000 0 0
+# killed
+ibs_fetch 0x20 0 0 0 0
+cookie 2
+# a load that missed the cache: 100 cycles, from remote DRAM; a taken branch as well
+ibs_op 0x30 0xff 0 0 0x2800000000 0x13 0x6400020081 0 0
+# its address is not valid
+ibs_op 0x40 0xff 0 0 0x4000000000 0 0 0 0
+# registers are missing
+ibs_op 0x50 0xff 0 0
+bye"
+
+@test "IBS samples become the derived events chosen, each in its own files" {
+	play --ext-feature="ibs:fetch:IBS_FETCH_ALL,IBS_FETCH_KILLED,IBS_FETCH_2M_PAGE,IBS_FETCH_LATENCY,:50000:0|op:IBS_OP_ALL,IBS_OP_LOAD,IBS_OP_STORE,IBS_OP_TAKEN_BRANCH,IBS_OP_NB_REMOTE_DRAM,IBS_OP_DC_LOAD_LAT:250000:1" <<<"$ibs_stream"
+	[ "$status" = 0 ]
+	p='{root}/bin/prog/{dep}/{root}/bin/prog'
+	l='{root}/bin/prog/{dep}/{root}/lib/lib.so'
+	count_is "$p/IBS_FETCH_ALL.50000.0.all.all.all" $'0x10 1\n0x20 1'
+	count_is "$p/IBS_FETCH_KILLED.50000.0.all.all.all" '0x20 1'
+	count_is "$p/IBS_FETCH_2M_PAGE.50000.0.all.all.all" '0x10 1'
+	count_is "$p/IBS_FETCH_LATENCY.50000.0.all.all.all" '0x10 7'
+	count_is "$l/IBS_OP_ALL.250000.1.all.all.all" '0x30 1'
+	count_is "$l/IBS_OP_LOAD.250000.1.all.all.all" '0x30 1'
+	[ ! -e "$C/$l/IBS_OP_STORE.250000.1.all.all.all" ]
+	count_is "$l/IBS_OP_TAKEN_BRANCH.250000.1.all.all.all" '0x30 1'
+	count_is "$l/IBS_OP_NB_REMOTE_DRAM.250000.1.all.all.all" '0x30 1'
+	count_is "$l/IBS_OP_DC_LOAD_LAT.250000.1.all.all.all" '0x30 100'
+	is total_samples 5
+	is stored_samples 3
+	is lost_ext 2
+	balanced
+	grep -q 'ibs: 3 samples, 1 incomplete, 1 without a valid address' "$C/stats/notes"
+}
+
+@test "IBS samples that were not asked for are left out, and counted" {
+	play <<<"$ibs_stream"
+	[ "$status" = 0 ]
+	is ignored_by_ext 5
+	play --ext-feature=ibs:fetch:IBS_FETCH_KILLED:50000:0 <<<"$ibs_stream"
+	is stored_samples 1
+	is ignored_by_ext 4
+	balanced
+}
+
+@test "what an extended feature is not is said, with what it is" {
+	mkstream </dev/null >stream
+	wrong() {
+		run --separate-stderr replay --ext-feature="$1" stream
+		[ "$status" = 2 ]
+		says "$2"
+	}
+	wrong nothing:x 'one of: ibs'
+	wrong ibs 'write fetch:EVENT'
+	wrong ibs:op:IBS_OP_ALL:250000 'write fetch:EVENT'
+	wrong ibs:op:IBS_FETCH_ALL:250000:0 'no IBS op event'
+	wrong ibs:op:IBS_OP_ALL:5:0 'from 16'
+	wrong ibs:op:IBS_OP_ALL:250000:2 'unit mask'
+	wrong ibs:op::250000:0 'no event is chosen'
+	wrong 'ibs:op:IBS_OP_ALL:250000:0|op:IBS_OP_LOAD:300000:0' 'same count and unit mask'
+	wrong 'ibs:op:IBS_OP_ALL:250000:0|op:IBS_OP_LOAD:250000:1' 'same count and unit mask'
+	run --separate-stderr replay --ext-feature=ibs:fetch:IBS_FETCH_ALL:50000:0 \
+		--ext-feature=ibs:op:IBS_OP_ALL:50000:0 stream
+	[ "$status" = 2 ]
+	says 'one feature at a time'
+}
+
+@test "what is not a stream is refused, and what is newer too" {
+	mkstream <<<'word 1 2 3' >stream
+	run --separate-stderr replay stream
+	[ "$status" = 1 ]
+	says 'does not begin as one'
+	mkstream <<<'hello version=2' >stream
+	run --separate-stderr replay stream
+	[ "$status" = 1 ]
+	says 'has version 2'
+	run --separate-stderr replay nothing
+	[ "$status" = 1 ]
+	says 'No such file'
+	run --separate-stderr replay
+	[ "$status" = 2 ]
+}
+
+@test "a stream that was cut short keeps what it has" {
+	mkstream <<-END >whole
+	hello
+	$two_images
+	cookie 1
+	sample 1 times=100
+	bye
+	END
+	for n in 8 16 24 1000; do
+		head -c -$n whole >stream
+		run --separate-stderr replay stream
+		[ "$status" = 0 ]
+		balanced
+	done
+	head -c -40 whole >stream # exactly what the last record took
+	run --separate-stderr replay stream
+	is stored_samples 100
+	is lost_stream 0
+	head -c -48 whole >stream # and half of a sample
+	run --separate-stderr replay stream
+	is stored_samples 99
+	is lost_stream 1
+	run --separate-stderr replay - <whole
+	is stored_samples 100
+}
+
+@test "records that are not known, too long or too short cost nothing but themselves" {
+	play <<-END
+	hello
+	$two_images
+	cookie 1
+	note 999 1 2 3 4
+	note 2 5 77 78
+	sample 1
+	note 1 5 1
+	note 15 9
+	note 18 1
+	sample 2
+	cookie 55
+	sample 3
+	anon other 0x2000 0x1000
+	sample 4
+	bye
+	END
+	[ "$status" = 0 ]
+	is stored_samples 2
+	is lost_stream 5
+}
+
+@test "several runs in one stream are added up" {
+	play <<-END
+	hello
+	$two_images
+	cookie 1
+	sample 1 times=3
+	bye
+	hello
+	image 1 /bin/second inode=9
+	task 20 20 1
+	user
+	cookie 1
+	sample 1 times=4
+	bye
+	END
+	[ "$status" = 0 ]
+	count_is '{root}/bin/prog/{dep}/{root}/bin/prog/TIMER.10000000.0.all.all.all' '0x1 3'
+	count_is '{root}/bin/second/{dep}/{root}/bin/second/TIMER.10000000.0.all.all.all' '0x1 4'
+}
+
+@test "a million samples of two million records read piece by piece are all there" {
+	play <<-END
+	hello
+	$two_images
+	repeat 20
+	cookie 1
+	sample 1 times=49999
+	cookie 2
+	sample 2
+	until
+	bye
+	END
+	[ "$status" = 0 ]
+	is stored_samples 1000000
+}
+
+@test "the driver source says what is missing, and what to do" {
+	grep -q oprofilefs /proc/filesystems && skip "the driver is loaded here"
+	run --separate-stderr "$OPFS_BIN/opcollect" record --source=kernel -d "$D" -- true
+	[ "$status" = 1 ]
+	says 'opfs_sampler is not loaded'
+	says 'modprobe'
+	run --separate-stderr "$OPFS_BIN/opcollect" record -d "$D" --save-stream=x -- true
+	[ "$status" = 2 ]
+	says '--source=kernel'
+	run --separate-stderr "$OPFS_BIN/opcollect" record -d "$D" --source=kernel \
+		-e IBS_OP_ALL:50000,IBS_OP_LOAD:60000 -- true
+	[ "$status" = 2 ]
+	says 'same count and unit mask'
+}
