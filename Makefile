@@ -304,17 +304,30 @@ bench-reports: all tests
 bench-mount: all benches
 	$(Q)bench/mount_rates.sh $(O)
 
-.PHONY: driver deps demo clean help
-ifneq ($(wildcard kernel/Makefile),)
-driver:
-	$(Q)+$(MAKE) -C $(KDIR) M=$(CURDIR)/kernel
-else
-driver:
-	@echo "opfs $(VERSION) comes without the kernel driver: samples are taken through" \
-		"perf_event (see opcollect(1)); there is nothing to build" >&2
-	@false
-endif
+# The driver is built by the kernel's own build, in a copy, for KDIR's kernel.
+DRIVER = $(abspath $(O))/driver
+KBUILD = $(MAKE) -C $(KDIR) O= M=$(DRIVER)
 
+.PHONY: driver driver-source driver-install driver-dkms
+driver-source:
+	$(Q)[ -e "$(KDIR)/Makefile" ] || { echo "opfs: $(KDIR) is no kernel to build for:" \
+		"install its headers (linux-headers-...), or set KDIR=" >&2; exit 1; }
+	$(Q)mkdir -p $(DRIVER)/uapi
+	$(Q)cp -pu kernel/*.[ch] kernel/Makefile $(DRIVER)
+	$(Q)cp -pu kernel/uapi/*.h $(DRIVER)/uapi
+driver: driver-source
+	$(Q)+$(KBUILD) modules
+driver-install: driver
+	$(Q)+$(KBUILD) INSTALL_MOD_PATH=$(DESTDIR) modules_install
+driver-dkms:
+	$(Q)install -d $(DESTDIR)/usr/src/opfs-sampler-$(VERSION)/uapi
+	$(Q)install -m 644 kernel/*.[ch] kernel/Makefile \
+		$(DESTDIR)/usr/src/opfs-sampler-$(VERSION)
+	$(Q)install -m 644 kernel/uapi/*.h $(DESTDIR)/usr/src/opfs-sampler-$(VERSION)/uapi
+	$(Q)sed 's/@VERSION@/$(VERSION)/' kernel/dkms.conf.in \
+		>$(DESTDIR)/usr/src/opfs-sampler-$(VERSION)/dkms.conf
+
+.PHONY: deps demo clean help
 deps:
 	$(Q)tests/deps.sh $(DEPS_BUILD) $(DEPS_TEST)
 
@@ -377,7 +390,8 @@ Targets:
   headers       every header compiles alone
   analyze       clang-tidy, gcc -fanalyzer and sparse find no mistake
   format        lays out the sources with clang-format
-  driver        the kernel driver, if this version has it
+  driver        the kernel driver for KDIR's kernel; driver-install puts it in place,
+                driver-dkms its source where dkms builds it for every kernel
   clean         removes $$(O)
 
 Settings:

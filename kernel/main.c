@@ -52,4 +52,3 @@ module_exit(opk_exit);
 
 MODULE_DESCRIPTION("Samples of what the CPUs do, for opfs");
 MODULE_LICENSE("GPL");
-MODULE_VERSION("0.1.0");
