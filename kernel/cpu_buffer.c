@@ -63,6 +63,7 @@ unsigned int opk_cpu_read(struct opk_cpu *cpu, u64 *words)
 	u64 tail = cpu->tail, head;
 	unsigned int i, len;
 
+	/* Pairs with the release in opk_cpu_write(): all of a record or none. */
 	head = smp_load_acquire(&cpu->words[tail & cpu->mask]);
 	if (!head)
 		return 0;

@@ -44,8 +44,10 @@ static atomic_t outstanding;
 /* Works with a task that an interrupt may not drop. */
 static LLIST_HEAD(graveyard);
 
-/* The last thing that is done with a work.  Whoever ends the last one, ends the run's
- * hold on the module; the module's end waits until this has returned. */
+/*
+ * The last thing that is done with a work.  Whoever ends the last one, ends the run's
+ * hold on the module; the module's end waits until this has returned.
+ */
 static void work_free(struct opk_work *work)
 {
 	atomic_set_release(&work->state, WORK_FREE);

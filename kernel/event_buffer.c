@@ -56,9 +56,11 @@ static void say_code(unsigned int code, unsigned int len, u32 arg)
 /* Appends what is staged.  false: no room, and nothing was appended. */
 static bool commit(unsigned int reserve)
 {
-	u64 head = opk_ring.head, tail = smp_load_acquire(&opk_ring.tail);
+	u64 head = opk_ring.head, tail;
 	unsigned int i;
 
+	/* Pairs with the reader's release: it has copied what is overwritten. */
+	tail = smp_load_acquire(&opk_ring.tail);
 	if (!opk_ring.words || head + stage.len + reserve - tail > opk_ring.mask + 1)
 		return false;
 	for (i = 0; i < stage.len; i++)

@@ -48,7 +48,7 @@ static u64 *out;	     /* OUT_WORDS; read_mutex */
 
 static u64 unread(void)
 {
-	return smp_load_acquire(&opk_ring.head) - READ_ONCE(opk_ring.tail);
+	return READ_ONCE(opk_ring.head) - READ_ONCE(opk_ring.tail);
 }
 
 static bool ready(void)
@@ -168,6 +168,7 @@ static int give_records(struct dest *to, u64 head)
 	rc = give(to, opk_ring.words + (tail & opk_ring.mask), first);
 	if (!rc)
 		rc = give(to, opk_ring.words, n - first);
+	/* The words are copied before writers may reuse them. */
 	if (!rc)
 		smp_store_release(&opk_ring.tail, end);
 	return rc;

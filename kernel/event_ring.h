@@ -16,8 +16,10 @@ struct opk_event_ring {
 
 extern struct opk_event_ring opk_ring;
 
-/* A run is about to begin; under read_mutex.  -EINVAL without a reader, -EBUSY if the
- * last run was not read to its end. */
+/*
+ * A run is about to begin; under read_mutex.  -EINVAL without a reader, -EBUSY if the
+ * last run was not read to its end.
+ */
 int opk_reader_begin(void);
 
 #endif

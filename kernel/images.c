@@ -61,6 +61,25 @@ u32 opk_images_count(void)
 	return min_t(u32, atomic_read(&nr_images), MAX_IMAGES - 1);
 }
 
+static u8 state_of(const struct image *image)
+{
+	/* Pairs with the release in set_state(). */
+	return smp_load_acquire(&image->state);
+}
+
+static void set_state(struct image *image, u8 state)
+{
+	/* Pairs with the acquire in state_of(). */
+	smp_store_release(&image->state, state);
+}
+
+/* The entries of a bucket; those that are added later come in front. */
+static struct image *entries(struct image **bucket)
+{
+	/* Pairs with the exchange in add(): what is found is whole. */
+	return smp_load_acquire(bucket);
+}
+
 static void key_of(const struct file *file, struct image_key *key)
 {
 	const struct inode *inode = file_inode(file);
@@ -107,12 +126,12 @@ static u32 add(struct image **bucket, struct image *head, const struct image_key
 	do {
 		twin = find(head, key);
 		if (twin) {
-			smp_store_release(&image->state, STATE_TWICE);
+			set_state(image, STATE_TWICE);
 			return twin - images;
 		}
 		image->next = head;
 		/* Before it can be found: who finds it may want it defined. */
-		smp_store_release(&image->state, STATE_FOUND);
+		set_state(image, STATE_FOUND);
 	} while (!try_cmpxchg(bucket, &head, image));
 	opk_sync_soon();
 	return cookie;
@@ -130,7 +149,7 @@ u32 opk_image_of(struct file *file)
 
 	key_of(file, &key);
 	bucket = bucket_of(&key);
-	head = smp_load_acquire(bucket);
+	head = entries(bucket);
 	image = find(head, &key);
 	if (image)
 		return image - images;
@@ -159,10 +178,11 @@ u32 opk_image_of_exe(struct mm_struct *mm)
 	dentry = READ_ONCE(file->f_path.dentry);
 	if (dentry && READ_ONCE(file->f_inode)) {
 		key_of(file, &key);
+		/* What was read of the file, before whether it still is the one. */
 		smp_rmb();
 		if (rcu_access_pointer(mm->exe_file) == file) {
 			bucket = bucket_of(&key);
-			image = find(smp_load_acquire(bucket), &key);
+			image = find(entries(bucket), &key);
 		}
 	}
 	rcu_read_unlock();
@@ -175,7 +195,7 @@ u32 opk_image_of_exe(struct mm_struct *mm)
 		return 0;
 	key_of(file, &key);
 	bucket = bucket_of(&key);
-	return add(bucket, smp_load_acquire(bucket), &key, file);
+	return add(bucket, entries(bucket), &key, file);
 }
 
 static void take_path(struct image *image, char *buf)
@@ -217,7 +237,7 @@ void opk_images_define(void)
 	mutex_lock(&define_mutex);
 	for (i = first_undefined; i <= last; i++) {
 		image = &images[i];
-		state = smp_load_acquire(&image->state);
+		state = state_of(image);
 		if (state == STATE_NEW)
 			all = false;
 		if (state == STATE_FOUND || state == STATE_TWICE) {
@@ -225,8 +245,8 @@ void opk_images_define(void)
 				define(image);
 			fput(image->file);
 			image->file = NULL;
-			smp_store_release(&image->state, state == STATE_FOUND ?
-					  STATE_DEFINED : STATE_DROPPED);
+			set_state(image, state == STATE_FOUND ? STATE_DEFINED :
+								STATE_DROPPED);
 		}
 		if (all)
 			WRITE_ONCE(first_undefined, i + 1);
@@ -236,7 +256,7 @@ void opk_images_define(void)
 
 bool opk_image_defined(u32 cookie)
 {
-	return !cookie || smp_load_acquire(&images[cookie].state) == STATE_DEFINED;
+	return !cookie || state_of(&images[cookie]) == STATE_DEFINED;
 }
 
 static int pack(const struct image *image, u32 cookie, u64 *words, unsigned int room)
@@ -272,7 +292,7 @@ int opk_image_tell(u32 *next, u64 *words, unsigned int room)
 	for (; images && *next <= last; ++*next) {
 		image = &images[*next];
 		/* STATE_NEW lasts as long as an interrupt on another CPU. */
-		while ((state = smp_load_acquire(&image->state)) < STATE_DEFINED) {
+		while ((state = state_of(image)) < STATE_DEFINED) {
 			opk_images_define();
 			cond_resched();
 		}

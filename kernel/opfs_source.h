@@ -18,13 +18,17 @@ struct super_block;
 struct opk_source {
 	const char *name;
 	struct module *owner;
-	/* Adds the source's files to a new oprofilefs.  Sources that register after it
-	 * was mounted have none.  May be NULL. */
+	/*
+	 * Adds the source's files to a new oprofilefs.  Sources that register after it
+	 * was mounted have none.  May be NULL.
+	 */
 	int (*create_files)(struct super_block *sb, struct dentry *root);
 	/* Before a run: are the settings good?  Says why not in the log.  May be NULL. */
 	int (*setup)(void);
-	/* Samples this CPU, or stops; in a thread bound to it, at the start and end of a
-	 * run and when the CPU comes and goes. */
+	/*
+	 * Samples this CPU, or stops; in a thread bound to it, at the start and end of a
+	 * run and when the CPU comes and goes.
+	 */
 	int (*start)(unsigned int cpu);
 	void (*stop)(unsigned int cpu);
 	/* After a run.  May be NULL. */

@@ -21,7 +21,12 @@ struct counter {
 };
 
 static struct counter counters[NR_SLOTS];
-static DEFINE_PER_CPU(struct perf_event *, events[NR_SLOTS]);
+
+struct cpu_events {
+	struct perf_event *slot[NR_SLOTS];
+};
+
+static DEFINE_PER_CPU(struct cpu_events, events);
 
 /* The files of a counter: a number of struct counter each. */
 struct field {
@@ -316,7 +321,7 @@ static int start_slot(unsigned int slot, unsigned int cpu)
 		perf_event_release_kernel(event);
 		return explain(slot, rc);
 	}
-	per_cpu(events, cpu)[slot] = event;
+	per_cpu(events, cpu).slot[slot] = event;
 	return 0;
 }
 
@@ -325,11 +330,11 @@ static void stop(unsigned int cpu)
 	unsigned int slot;
 
 	for (slot = 0; slot < NR_SLOTS; slot++) {
-		struct perf_event *event = per_cpu(events, cpu)[slot];
+		struct perf_event **event = &per_cpu(events, cpu).slot[slot];
 
-		if (event)
-			perf_event_release_kernel(event);
-		per_cpu(events, cpu)[slot] = NULL;
+		if (*event)
+			perf_event_release_kernel(*event);
+		*event = NULL;
 	}
 }
 

@@ -4,8 +4,10 @@
 
 #include "opfs_source.h"
 
-/* A timer of each CPU, for machines without counters.  It does not see code that runs
- * with interrupts off. */
+/*
+ * A timer of each CPU, for machines without counters.  It does not see code that runs
+ * with interrupts off.
+ */
 extern struct opk_source opk_source_timer;
 
 /* The kernel's limit on samples a second (kernel.perf_event_max_sample_rate). */
