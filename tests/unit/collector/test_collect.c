@@ -244,3 +244,134 @@ Test(collect, opens_more_files_than_there_are_descriptors_for)
 		cr_expect_eq(counted(path, 0x1010), 3);
 	}
 }
+
+/* ---- samples that come with their place */
+
+static struct coll_who who = { .seq = 1, .app = 1, .start_ns = 5, .execs = 1, .comm = "prog" };
+
+static void tell_file(uint64_t handle, const char *path)
+{
+	struct coll_rec rec = { .kind = COLL_REC_ORIGIN };
+
+	rec.origin.handle = handle;
+	rec.origin.mmap = (struct coll_mmap){ .filename = path, .inode = handle };
+	cr_assert_eq(coll_collect_take(&c, &rec), 0);
+}
+
+static void placed(uint32_t tgid, const struct coll_place *places, size_t nr)
+{
+	struct coll_rec rec = { .kind = COLL_REC_SAMPLE, .tgid = tgid, .tid = tgid };
+
+	rec.sample.domain = places[0].kernel ? COLL_KERNEL : COLL_USER;
+	rec.sample.places = places;
+	rec.sample.nr_places = nr;
+	rec.sample.who = &who;
+	cr_assert_eq(coll_collect_take(&c, &rec), 0);
+}
+
+static void placed_at(uint32_t tgid, uint64_t handle, uint64_t at)
+{
+	placed(tgid, &(struct coll_place){ .handle = handle, .at = at }, 1);
+}
+
+static void switch_task(uint32_t app, uint32_t parent)
+{
+	who.seq++;
+	who.app = app;
+	who.parent = parent;
+}
+
+Test(collect, files_placed_samples_as_they_are_told)
+{
+	c.tree = false;
+	tell_file(1, "/bin/prog");
+	tell_file(2, "/lib/lib.so");
+	placed_at(30, 1, 0x10);
+	placed_at(30, 2, 0x20);
+	placed_at(30, 77, 0x20); /* nobody told what 77 is */
+	cr_expect_eq(counted(DASH "{root}/bin/prog" LEAF, 0x10), 1);
+	cr_expect_eq(counted(DASH "{root}/lib/lib.so" LEAF, 0x20), 1);
+	cr_expect_eq(stat_of(SPEC_STAT_LOST_STREAM), 1);
+	expect_balance();
+}
+
+Test(collect, makes_arcs_of_placed_chains)
+{
+	const struct coll_place chain[] = {
+		{ .at = 0xffff, .kernel = true }, { .handle = 2, .at = 0x20 },
+		{ .handle = 77, .at = 1 }, { .handle = 1, .at = 0x10 },
+	};
+
+	c.tree = false;
+	c.callgraph = true;
+	tell_file(1, "/bin/prog");
+	tell_file(2, "/lib/lib.so");
+	placed(30, chain, 4);
+	cr_expect_eq(counted(DASH "{root}/lib/lib.so/{cg}/{kern}/no-vmlinux" LEAF,
+			     0x20ULL << 32 | 0xffff), 1);
+	cr_expect_eq(counted(DASH "{root}/bin/prog/{cg}/{root}/lib/lib.so" LEAF,
+			     0x10ULL << 32 | 0x20), 1);
+	cr_expect_eq(stat_of(SPEC_STAT_LOST_BT_NO_MAPPING), 1);
+	expect_balance();
+}
+
+Test(collect, follows_the_tree_by_parents)
+{
+	tell_file(1, "/bin/prog");
+	tell_file(2, "/bin/opcollect");
+	c.root = 4000000; /* no process has this number */
+	c.own_inode = 2;
+	/* the command: the collector's copy at first */
+	coll_tasks_need(&c.tasks, 60)->await_exec = true;
+	switch_task(2, c.root);
+	placed_at(60, 2, 1);
+	cr_expect_eq(stat_of(SPEC_STAT_TAKEN), 0);
+	who.execs++;
+	switch_task(1, c.root);
+	placed_at(60, 1, 1);
+	cr_expect_eq(stat_of(SPEC_STAT_TAKEN), 1);
+	/* its child, and an orphan that came to the collector */
+	switch_task(1, 60);
+	placed_at(61, 1, 1);
+	switch_task(1, c.root);
+	placed_at(62, 1, 1);
+	cr_expect_eq(stat_of(SPEC_STAT_TAKEN), 3);
+	/* and somebody else's */
+	switch_task(1, 4000001);
+	placed_at(63, 1, 1);
+	cr_expect_eq(stat_of(SPEC_STAT_TAKEN), 3);
+	expect_balance();
+}
+
+Test(collect, a_number_that_comes_again_is_another_process)
+{
+	struct coll_rec gone = { .kind = COLL_REC_EXIT, .tgid = 30, .tid = 30, .time_ns = 9,
+				 .cpu = UINT32_MAX };
+
+	c.tree = false;
+	tell_file(1, "/bin/prog");
+	tell_file(2, "/bin/other");
+	switch_task(1, 0);
+	placed_at(30, 1, 1);
+	coll_collect_take(&c, &gone);
+	/* a sample of it that was resolved late is still its own */
+	switch_task(1, 0);
+	placed_at(30, 1, 2);
+	cr_expect_eq(coll_tasks_find(&c.tasks, 30)->dead_ns, 0);
+	who.start_ns = 6;
+	switch_task(2, 0);
+	placed_at(30, 1, 3);
+	cr_expect_eq(counted("{root}/bin/other/{dep}/{root}/bin/prog" LEAF, 3), 1);
+	cr_expect_eq(counted(DASH "{root}/bin/prog" LEAF, 2), 1);
+}
+
+Test(collect, losses_with_a_reason_are_no_lost_mappings)
+{
+	struct coll_rec lost = { .kind = COLL_REC_LOST, .why = SPEC_STAT_LOST_NESTED,
+				 .lost = 4 };
+
+	coll_collect_take(&c, &lost);
+	cr_expect_eq(stat_of(SPEC_STAT_LOST_NESTED), 4);
+	cr_expect_eq(c.gaps, 0);
+	expect_balance();
+}
