@@ -291,12 +291,14 @@ format:
 
 # ---- the rest
 
-.PHONY: bench bench-inserts bench-collect bench-report bench-reports bench-mount
-bench: bench-inserts bench-collect bench-report bench-reports bench-mount
+.PHONY: bench bench-inserts bench-collect bench-replay bench-report bench-reports bench-mount
+bench: bench-inserts bench-collect bench-replay bench-report bench-reports bench-mount
 bench-inserts: benches
 	$(Q)$(O)/bench/db_insert
 bench-collect: all
 	$(Q)bench/collect.py $(O)/bin
+bench-replay: all
+	$(Q)bench/replay.py $(O)/bin
 bench-report: all
 	$(Q)bench/report.py $(O)/bin
 bench-reports: all tests
