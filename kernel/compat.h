@@ -92,6 +92,13 @@ static inline void opk_d_add(struct dentry *dentry, struct inode *inode)
 #endif
 }
 
+/* What the tracepoint sched_process_exit hands over. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
+#define OPK_EXIT_ARGS void *data, struct task_struct *task_gone, bool group_dead
+#else
+#define OPK_EXIT_ARGS void *data, struct task_struct *task_gone
+#endif
+
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 19, 0)
 #define opk_kill_super kill_anon_super
 #else

@@ -14,6 +14,7 @@
 #include "defer.h"
 #include "event_buffer.h"
 #include "images.h"
+#include "notices.h"
 #include "oprofilefs.h"
 #include "source_perf.h"
 #include "source_timer.h"
@@ -119,6 +120,7 @@ undo_setup:
 static void end_run(void)
 {
 	WRITE_ONCE(opk_running, false);
+	opk_notices_end();
 	/* Handlers that still saw it true are done after this. */
 	synchronize_rcu();
 	opk_works_end();
@@ -138,6 +140,7 @@ static int start(void)
 	if (rc)
 		goto undo_get;
 	opk_sync_begin();
+	opk_notices_begin();
 	WRITE_ONCE(opk_running, true);
 	beginning = true;
 	rc = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "opfs:sampling", cpu_comes, cpu_goes);

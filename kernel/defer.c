@@ -8,6 +8,7 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/ptrace.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
@@ -38,6 +39,13 @@ struct opk_work {
 	struct task_struct *task; /* a reference */
 	struct opk_raw raw;	  /* last: frames beyond the depth are not there */
 };
+
+static unsigned int test_delay_ms;
+module_param(test_delay_ms, uint, 0400);
+MODULE_PARM_DESC(test_delay_ms, "For tests: how long the last instructions of a task's work take");
+
+/* Has any task been given a work since the module was loaded? */
+static bool works_used;
 
 /* Works that are not free, and one more during a run. */
 static atomic_t outstanding;
@@ -112,6 +120,9 @@ out:
 	put_task_struct(current);
 	opk_stats_delay(ktime_get_ns() - begin);
 	work_free(work);
+	/* Here the module may be on its way out. */
+	if (unlikely(test_delay_ms))
+		mdelay(test_delay_ms);
 }
 
 static struct opk_work *get_work(struct opk_cpu *cpu, const struct opk_raw *raw)
@@ -139,6 +150,7 @@ found:
 /* 0, or OPK_LOST_EXITED: the task has no more to run. */
 static int queue(struct opk_work *work)
 {
+	WRITE_ONCE(works_used, true);
 	init_task_work(&work->task_work, run_in_task);
 	return task_work_add(work->task, &work->task_work, TWA_RESUME) ?
 	       OPK_LOST_EXITED : 0;
@@ -290,6 +302,12 @@ void opk_works_end(void)
 	__module_get(THIS_MODULE);
 	if (atomic_dec_and_test(&outstanding))
 		module_put(THIS_MODULE);
+}
+
+void opk_works_exit(void)
+{
+	if (works_used)
+		synchronize_rcu_tasks();
 }
 
 int opk_works_alloc(struct opk_cpu *cpu, unsigned int depth)

@@ -31,6 +31,12 @@ int opk_works_begin(void);
  */
 void opk_works_end(void);
 
+/*
+ * At the module's end: a work gives the module back before it returns; whoever was
+ * preempted between the two has to be out of its text.
+ */
+void opk_works_exit(void);
+
 /* Drops what an interrupt could not: in process context. */
 void opk_works_bury(void);
 

@@ -30,9 +30,10 @@ struct context {
 static DEFINE_SPINLOCK(lock);
 static struct context told; /* by what is in the ring; lock */
 static u64 now_ns;	    /* lock */
+static bool module_missed;  /* a notice found no room; lock */
 
 /* One sample with all it may need: context, chain, registers. */
-enum { STAGE_WORDS = 32 + 3 + OPK_MAX_REGS + (1 + OPK_MAX_DEPTH) * 8 + 8 };
+enum { STAGE_WORDS = 64 + 3 + OPK_MAX_REGS + (1 + OPK_MAX_DEPTH) * 8 + 8 };
 /* Room that samples leave for notices. */
 enum { RESERVE_WORDS = 1024 };
 
@@ -187,15 +188,46 @@ static void say_record(const u64 *record)
 	}
 }
 
-void opk_event_put(unsigned int cpu, const struct opk_task *task, const u64 *record)
+static void say_module(unsigned int state, const char *name, u64 text, u64 size)
+{
+	char *padded;
+
+	say_code(OPK_MODULE, 11, state);
+	say(ktime_get_ns());
+	say(text);
+	say(size);
+	padded = (char *)(stage.words + stage.len);
+	strscpy_pad(padded, name, 64);
+	stage.len += 64 / sizeof(u64);
+}
+
+static void put_exit(const struct opk_task *task, u64 when_ns)
 {
 	spin_lock(&lock);
 	stage.len = 0;
+	say_code(OPK_TASK_EXIT, 2, task->tid);
+	say(task->tgid);
+	say(when_ns);
+	commit(RESERVE_WORDS);
+	spin_unlock(&lock);
+}
+
+void opk_event_put(unsigned int cpu, const struct opk_task *task, const u64 *record)
+{
+	if (*record & OPK_REC_EXIT) {
+		put_exit(task, record[1]);
+		return;
+	}
+	spin_lock(&lock);
+	stage.len = 0;
 	stage.context = told;
+	if (module_missed)
+		say_module(OPK_MODULE_LOADED, "", 0, 0);
 	say_context(cpu, task);
 	say_record(record);
 	if (commit(RESERVE_WORDS)) {
 		told = stage.context;
+		module_missed = false;
 		opk_count(OPK_STAT_STORED);
 	} else {
 		opk_count(OPK_LOST_EVENT_OVERFLOW);
@@ -205,18 +237,11 @@ void opk_event_put(unsigned int cpu, const struct opk_task *task, const u64 *rec
 
 void opk_event_module(unsigned int state, const char *name, u64 text, u64 size)
 {
-	char padded[64];
-
-	strscpy_pad(padded, name, sizeof(padded));
 	spin_lock(&lock);
 	stage.len = 0;
-	say_code(OPK_MODULE, 11, state);
-	say(ktime_get_ns());
-	say(text);
-	say(size);
-	memcpy(stage.words + stage.len, padded, sizeof(padded));
-	stage.len += sizeof(padded) / sizeof(u64);
-	commit(0);
+	say_module(state, name, text, size);
+	if (!commit(0))
+		module_missed = true;
 	spin_unlock(&lock);
 }
 
@@ -248,6 +273,7 @@ int opk_event_begin(u64 words)
 		opk_ring.head = 0;
 		opk_ring.tail = 0;
 		memset(&told, 0, sizeof(told));
+		module_missed = false;
 		spin_unlock(&lock);
 	}
 	mutex_unlock(&opk_ring.read_mutex);

@@ -2,9 +2,9 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/module.h>
-#include <linux/rcupdate.h>
 
 #include "control.h"
+#include "defer.h"
 #include "notices.h"
 #include "oprofilefs.h"
 #include "source_perf.h"
@@ -38,12 +38,7 @@ static void __exit opk_exit(void)
 	opk_fs_exit();
 	opk_notices_exit();
 	opk_sync_exit();
-	/*
-	 * A task's work gives the module back before it returns: whoever was preempted
-	 * between the two has to be out of this text.
-	 */
-	synchronize_rcu_tasks();
-	rcu_barrier();
+	opk_works_exit();
 	opk_control_exit();
 }
 

@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include "notices.h"
 
 #include <linux/module.h>
 #include <linux/notifier.h>
+#include <linux/preempt.h>
+#include <linux/string.h>
+#include <linux/timekeeping.h>
+#include <linux/tracepoint.h>
 
 #include "compat.h"
 #include "control.h"
+#include "cpu_buffer.h"
 #include "event_buffer.h"
+#include "resolve.h"
+#include "stats.h"
 #include "sync.h"
 #include "uapi/opfs_buffer.h"
 
@@ -30,8 +39,56 @@ static int module_changed(struct notifier_block *block, unsigned long state, voi
 
 static struct notifier_block block = { .notifier_call = module_changed };
 
+/* The task that goes, in its own context. */
+static void task_exits(OPK_EXIT_ARGS)
+{
+	u64 words[2 + OPK_TASK_WORDS] = {
+		opk_rec_head(OPK_REC_EXIT, 0, 0), ktime_get_ns(),
+	};
+	struct opk_task task;
+	struct opk_cpu *cpu;
+
+	/* As if an interrupt had come: nobody else writes to this CPU's buffer. */
+	preempt_disable();
+	cpu = this_cpu_read(opk_cpu);
+	if (cpu && READ_ONCE(opk_running)) {
+		opk_take_task(&task);
+		opk_count(OPK_STAT_TASK_EXITS);
+		opk_cpu_write(cpu, words, 2, &task);
+	}
+	preempt_enable();
+}
+
+/* The tracepoint is not exported; its name is. */
+static struct tracepoint *exit_point;
+static bool watching;
+
+static void find_exit(struct tracepoint *point, void *unused)
+{
+	if (!strcmp(point->name, "sched_process_exit"))
+		exit_point = point;
+}
+
+void opk_notices_begin(void)
+{
+	/* Without it the stream only lacks the notices. */
+	watching = exit_point &&
+		   !tracepoint_probe_register(exit_point, task_exits, NULL);
+	if (!watching)
+		pr_info("the kernel does not tell which tasks go\n");
+}
+
+void opk_notices_end(void)
+{
+	if (!watching)
+		return;
+	tracepoint_probe_unregister(exit_point, task_exits, NULL);
+	tracepoint_synchronize_unregister();
+}
+
 int opk_notices_init(void)
 {
+	for_each_kernel_tracepoint(find_exit, NULL);
 	return register_module_notifier(&block);
 }
 

@@ -28,6 +28,7 @@ enum {
 	OPK_REC_TRACE = 0x04,
 	OPK_REC_EXT = 0x08,
 	OPK_REC_LATE = 0x10,
+	OPK_REC_EXIT = 0x20, /* no sample: the task is gone; no places */
 };
 
 static inline u64 opk_rec_head(unsigned int flags, unsigned int counter,

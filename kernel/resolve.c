@@ -17,6 +17,10 @@
 #include "images.h"
 #include "stats.h"
 
+static bool defer;
+module_param(defer, bool, 0400);
+MODULE_PARM_DESC(defer, "Resolve samples of user code in their task only, never in the interrupt");
+
 static bool is_special(struct mm_struct *mm, const struct vm_area_struct *vma)
 {
 	unsigned long vdso = (unsigned long)mm->context.vdso;
@@ -139,7 +143,7 @@ static bool resolve_now(struct opk_raw *raw, u64 *words, int *len)
 {
 	struct mm_struct *mm = current->mm;
 
-	if (!mm || mm != raw->mm || !mmap_read_trylock(mm))
+	if (defer || !mm || mm != raw->mm || !mmap_read_trylock(mm))
 		return false;
 	if (!raw->task.app)
 		raw->task.app = opk_image_of_exe(mm);
@@ -149,19 +153,15 @@ static bool resolve_now(struct opk_raw *raw, u64 *words, int *len)
 }
 #endif
 
-static void take_task(struct opk_raw *raw)
+void opk_take_task(struct opk_task *task)
 {
-	struct opk_task *task = &raw->task;
-	bool user = !(current->flags & PF_KTHREAD);
-
 	task->tid = current->pid;
 	task->tgid = current->tgid;
 	task->exec = current->self_exec_id;
 	task->start_ns = current->start_time;
 	memcpy(task->comm, current->comm, sizeof(task->comm));
 	BUILD_BUG_ON(sizeof(current->comm) != sizeof(task->comm));
-	raw->mm = user ? current->mm : NULL;
-	task->app = raw->mm ? opk_image_of_exe(raw->mm) : 0;
+	task->app = 0;
 }
 
 static void take_chain(struct opk_scratch *s, struct pt_regs *regs, unsigned int depth)
@@ -255,7 +255,10 @@ static void take(struct opk_cpu *cpu, struct opk_scratch *s, struct pt_regs *reg
 	}
 	if (ext)
 		raw->ext = *ext;
-	take_task(raw);
+	opk_take_task(&raw->task);
+	raw->mm = current->flags & PF_KTHREAD ? NULL : current->mm;
+	if (raw->mm)
+		raw->task.app = opk_image_of_exe(raw->mm);
 	if (depth)
 		take_chain(s, regs, depth);
 	attribute(cpu, s, in_nmi());

@@ -49,4 +49,7 @@ bool opk_store_now(struct opk_cpu *cpu, struct opk_raw *raw, u64 *words);
 /* The same without a lock: a kernel sample goes without its user frames. */
 void opk_store_unresolved(struct opk_cpu *cpu, struct opk_raw *raw, u64 *words);
 
+/* Who current is; its application is left out. */
+void opk_take_task(struct opk_task *task);
+
 #endif

@@ -36,6 +36,7 @@ static const char *const names[OPK_NR_STATS] = {
 	[OPK_STAT_BT_NO_MAPPING] = "backtrace_no_mapping",
 	[OPK_STAT_BT_NO_USER] = "backtrace_no_user",
 	[OPK_STAT_TASK_SWITCHES] = "task_switches",
+	[OPK_STAT_TASK_EXITS] = "task_exits",
 	[OPK_STAT_HOTPLUG_FAILED] = "hotplug_failed",
 };
 

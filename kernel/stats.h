@@ -25,6 +25,7 @@ enum opk_stat {
 	OPK_STAT_BT_NO_MAPPING, /* frames left out: no mapping known */
 	OPK_STAT_BT_NO_USER,	/* kernel samples that go without their user frames */
 	OPK_STAT_TASK_SWITCHES, /* task switches recorded */
+	OPK_STAT_TASK_EXITS,	/* tasks that went */
 	OPK_STAT_HOTPLUG_FAILED, /* CPUs that came and could not be sampled */
 	OPK_NR_STATS
 };
