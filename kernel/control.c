@@ -102,11 +102,14 @@ static int prepare_run(void)
 		goto undo_setup;
 	/* First of all: it fails while a reader still needs what the others drop. */
 	rc = opk_event_begin(opk_settings.buffer_size);
-	if (!rc)
-		rc = opk_images_reset();
 	if (rc)
 		goto undo_works;
+	opk_sync_block();
 	opk_cpu_free_all();
+	rc = opk_images_reset();
+	opk_sync_unblock();
+	if (rc)
+		goto undo_works;
 	opk_stats_reset();
 	return 0;
 undo_works:
@@ -184,11 +187,18 @@ void opk_control_stop(void)
 	mutex_unlock(&control_mutex);
 }
 
-void opk_control_exit(void)
+void opk_control_free(void)
 {
-	opk_cpu_free_all();
-	opk_event_free();
-	opk_images_free();
+	mutex_lock(&control_mutex);
+	if (!opk_running && !opk_works_begin()) {
+		opk_sync_block();
+		opk_cpu_free_all();
+		opk_images_free();
+		opk_event_free();
+		opk_sync_unblock();
+		opk_works_end();
+	}
+	mutex_unlock(&control_mutex);
 }
 
 u64 opk_control_timer_hz(void)

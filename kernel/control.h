@@ -38,7 +38,7 @@ unsigned int opk_control_tell_counters(u64 *words, unsigned int room);
 /* Lets every source make its files. */
 int opk_control_create_files(struct super_block *sb, struct dentry *root);
 
-/* A run that was stopped keeps nothing; before the module goes. */
-void opk_control_exit(void);
+/* Gives the memory of a run back, if nothing needs it any more; without a reader. */
+void opk_control_free(void);
 
 #endif

@@ -283,6 +283,14 @@ int opk_event_begin(u64 words)
 
 void opk_event_free(void)
 {
-	vfree(opk_ring.words);
+	u64 *words;
+
+	/* A late work may look whether there is room. */
+	spin_lock(&lock);
+	words = opk_ring.words;
 	opk_ring.words = NULL;
+	opk_ring.head = 0;
+	opk_ring.tail = 0;
+	spin_unlock(&lock);
+	vfree(words);
 }

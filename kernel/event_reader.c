@@ -275,7 +275,7 @@ static int event_release(struct inode *inode, struct file *file)
 	attached = false;
 	opk_control_stop();
 	phase = PHASE_IDLE;
-	opk_ring.tail = opk_ring.head;
+	opk_control_free();
 	kvfree(out);
 	out = NULL;
 	clear_bit_unlock(0, &opened);

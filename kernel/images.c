@@ -17,7 +17,7 @@
 #include "sync.h"
 #include "uapi/opfs_buffer.h"
 
-enum { MAX_IMAGES = 8192, NR_BUCKETS = 4096, MAX_PATH = 4000 };
+enum { MAX_IMAGES = 32768, NR_BUCKETS = 8192, MAX_PATH = 4000 };
 
 /* What makes an image: pointers are compared, never followed. */
 struct image_key {

@@ -39,7 +39,7 @@ static void __exit opk_exit(void)
 	opk_notices_exit();
 	opk_sync_exit();
 	opk_works_exit();
-	opk_control_exit();
+	opk_control_free();
 }
 
 module_init(opk_init);

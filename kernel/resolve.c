@@ -49,10 +49,32 @@ static void place_in(struct opk_place *place, enum opk_anon kind, u64 pc, u64 st
 	place->last = end - 1;
 }
 
-/* The place of a user address; @mm is locked.  0, or a negated enum opk_lost. */
-static int user_place(struct mm_struct *mm, unsigned long pc, struct opk_place *place)
+/* What a chain's frames share while the lock is held: most lie where the last did. */
+struct cached_range {
+	struct vm_area_struct *vma;
+	u32 cookie;
+};
+
+static struct vm_area_struct *range_of(struct mm_struct *mm, unsigned long pc,
+				       struct cached_range *cached)
 {
-	struct vm_area_struct *vma = find_vma(mm, pc);
+	struct vm_area_struct *vma = cached->vma;
+
+	if (vma && pc >= vma->vm_start && pc < vma->vm_end)
+		return vma;
+	vma = find_vma(mm, pc);
+	if (!vma || pc < vma->vm_start)
+		return NULL;
+	cached->vma = vma;
+	cached->cookie = vma->vm_file ? opk_image_of(vma->vm_file) : 0;
+	return vma;
+}
+
+/* The place of a user address; @mm is locked.  0, or a negated enum opk_lost. */
+static int user_place(struct mm_struct *mm, unsigned long pc, struct cached_range *cached,
+		      struct opk_place *place)
+{
+	struct vm_area_struct *vma;
 
 	memset(place, 0, sizeof(*place));
 #ifdef CONFIG_X86
@@ -63,14 +85,15 @@ static int user_place(struct mm_struct *mm, unsigned long pc, struct opk_place *
 		return 0;
 	}
 #endif
-	if (!vma || pc < vma->vm_start)
+	vma = range_of(mm, pc, cached);
+	if (!vma)
 		return -OPK_LOST_NO_MAPPING;
 	if (!vma->vm_file) {
 		place_in(place, anon_kind(mm, vma), pc, vma->vm_start, vma->vm_end);
 		return 0;
 	}
 	place->kind = OPK_PLACE_FILE;
-	place->cookie = opk_image_of(vma->vm_file);
+	place->cookie = cached->cookie;
 	place->off = pc - vma->vm_start + ((u64)vma->vm_pgoff << PAGE_SHIFT);
 	return place->cookie ? 0 : -OPK_LOST_NO_IMAGE;
 }
@@ -90,6 +113,7 @@ static unsigned int pack_ext(const struct opk_ext *ext, u64 *words)
 int opk_resolve(const struct opk_raw *raw, struct mm_struct *mm, u64 *words)
 {
 	unsigned int flags = 0, chain = raw->chain_flags, len = 1, places = 1, i;
+	struct cached_range cached = { 0 };
 	unsigned int left_out = 0;
 	struct opk_place place;
 	int rc;
@@ -100,7 +124,7 @@ int opk_resolve(const struct opk_raw *raw, struct mm_struct *mm, u64 *words)
 	}
 	place = kernel_place(raw->pc);
 	if (!raw->kernel) {
-		rc = mm ? user_place(mm, raw->pc, &place) : -OPK_LOST_EXITED;
+		rc = mm ? user_place(mm, raw->pc, &cached, &place) : -OPK_LOST_EXITED;
 		if (rc)
 			return rc;
 	}
@@ -110,7 +134,8 @@ int opk_resolve(const struct opk_raw *raw, struct mm_struct *mm, u64 *words)
 		len += opk_place_pack(&place, words + len);
 	}
 	for (i = 0; mm && i < raw->nr_user; i++) {
-		if (user_place(mm, raw->frames[raw->nr_kernel + i], &place)) {
+		if (user_place(mm, raw->frames[raw->nr_kernel + i], &cached,
+			       &place)) {
 			left_out++;
 			continue;
 		}

@@ -70,6 +70,16 @@ void opk_sync(void)
 	opk_event_wake(false);
 }
 
+void opk_sync_block(void)
+{
+	mutex_lock(&sync_mutex);
+}
+
+void opk_sync_unblock(void)
+{
+	mutex_unlock(&sync_mutex);
+}
+
 static void tick(struct work_struct *unused)
 {
 	opk_sync();

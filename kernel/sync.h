@@ -20,4 +20,8 @@ void opk_sync_soon(void);
 /* Now.  Process context; takes a mutex. */
 void opk_sync(void);
 
+/* Nobody synchronises between these: buffers may be freed.  Not during a run. */
+void opk_sync_block(void);
+void opk_sync_unblock(void);
+
 #endif
