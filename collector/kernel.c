@@ -264,3 +264,11 @@ struct coll_image *coll_kernel_find(struct coll_kernel *k, uint64_t addr, uint64
 	*key = addr - range->start;
 	return range->image;
 }
+
+void coll_kernel_keep(const struct coll_kernel *k)
+{
+	for (size_t i = 0; i < k->nr; i++)
+		coll_images_keep_image(k->ranges[i].image);
+	if (k->none)
+		coll_images_keep_image(k->none);
+}

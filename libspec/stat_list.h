@@ -12,6 +12,7 @@ STAT(LOST_HYPERVISOR, "lost_invalid_hypervisor_addr", LOSS, "hypervisor address 
 STAT(LOST_RECORDS, "lost_records_by_kernel", LOSS, "records the kernel dropped because a ring was full")
 STAT(LOST_EXITED, "lost_exited", LOSS, "process had exited before it could be identified")
 STAT(IGNORED_IMAGE, "ignored_by_image", IGNORED, "left out by --image, as asked")
+STAT(IGNORED_SELF, "ignored_self", IGNORED, "the collector's own work")
 STAT(LOST_BT_NO_MAPPING, "lost_bt_no_mapping", FIGURE, "call chain frames in no known mapping (the sample itself is stored)")
 STAT(LOST_CG_FILE, "lost_bt_samplefile", FIGURE, "arcs whose sample file could not be written (the sample itself is stored)")
 STAT(THROTTLE_EVENTS, "throttle_events", FIGURE, "times the kernel throttled sampling")
