@@ -11,6 +11,7 @@
 #include "collector/resolve.h"
 
 #define LOOK_AGAIN_NS 1000000000ULL
+#define BURY_NS (30 * LOOK_AGAIN_NS)
 
 int coll_collect_init(struct coll_collect *c, int session_fd,
 		      const struct coll_sink_event *events,
@@ -306,6 +307,10 @@ static int take_sample(struct coll_collect *c, const struct coll_rec *rec)
 	if (!task)
 		return c->tree ? 0 : -ENOMEM;
 	count(c, SPEC_STAT_TAKEN);
+	if (c->self && task->tgid == c->self) {
+		count(c, SPEC_STAT_IGNORED_SELF);
+		return 0;
+	}
 	at.tgid = task->tgid;
 	at.tid = rec->tid == UINT32_MAX ? task->tgid : rec->tid;
 	at.kernel = place.kernel;
@@ -396,6 +401,44 @@ static int take_throttle(struct coll_collect *c, const struct coll_rec *rec)
 	if (c->throttled)
 		c->throttled[rec->event] = true;
 	return 0;
+}
+
+static void sweep(struct coll_collect *c, bool images)
+{
+	coll_images_sweep_begin(&c->images);
+	coll_tasks_keep(&c->tasks, images);
+	coll_origins_keep(&c->origins, images);
+	if (images)
+		coll_kernel_keep(&c->kernel);
+	coll_images_sweep_end(&c->images, images);
+}
+
+void coll_collect_trim(struct coll_collect *c)
+{
+	if (coll_images_sweep_due(&c->images))
+		sweep(c, false);
+	/* ends of processes may be among the records that were lost */
+	if (c->gaps == c->buried_gaps || c->last_ns - c->buried_ns < BURY_NS)
+		return;
+	c->buried_gaps = c->gaps;
+	c->buried_ns = c->last_ns;
+	coll_tasks_bury(&c->tasks, c->last_ns);
+}
+
+void coll_collect_move(struct coll_collect *c, int session_fd)
+{
+	coll_sink_move(&c->sink, session_fd);
+	map_u64_fini(&c->left_out);
+	coll_images_move(&c->images, session_fd);
+	coll_tasks_move(&c->tasks, session_fd);
+	sweep(c, true);
+	c->stats = (struct spec_stats){ 0 };
+}
+
+void coll_collect_forget(struct coll_collect *c)
+{
+	coll_tasks_reset(&c->tasks);
+	memset(c->exited, 0, c->nr_cpus * sizeof(*c->exited));
 }
 
 int coll_collect_take(void *ctx, const struct coll_rec *rec)

@@ -31,10 +31,11 @@ struct coll_collect {
 	bool tree;            /* samples of processes outside the tree are not ours */
 	bool filter;          /* --image was given */
 	bool callgraph;
-	bool all_processes;   /* every process was read from /proc at the start */
+	uint32_t self;        /* whose samples are left out: the collector's own; 0: nobody's */
 	bool *throttled;      /* by event: the kernel held it back; of the caller */
 	uint64_t gaps;        /* how often records were lost */
 	uint64_t last_ns;     /* time of the newest record */
+	uint64_t buried_gaps, buried_ns; /* when dead processes were looked for last */
 	/* by CPU: the process that exited there last, whose number its very last samples
 	 * lack; 0: none */
 	uint32_t *exited;
@@ -59,6 +60,16 @@ void coll_collect_fini(struct coll_collect *c);
 /* "PATH, PATH (and 3 more)": in which programs the samples were that --image left out,
  * those with most of them first. */
 void coll_collect_left_out(const struct coll_collect *c, struct strbuf *out);
+
+/* Frees what long runs leave behind, when there is enough of it; after any drain. */
+void coll_collect_trim(struct coll_collect *c);
+
+/* Counts in another session from now on.  Figures begin at 0; processes and images stay
+ * known as far as anybody still uses them. */
+void coll_collect_move(struct coll_collect *c, int session_fd);
+
+/* Forgets all processes, whose records were not followed for a while. */
+void coll_collect_forget(struct coll_collect *c);
 
 /* A coll_consume; @ctx is the struct coll_collect.  0 or -ENOMEM. */
 int coll_collect_take(void *ctx, const struct coll_rec *rec);

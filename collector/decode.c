@@ -217,6 +217,7 @@ int coll_decode(struct coll_decoder *d, const void *data, size_t len,
 		return err_set(err, -EBADMSG, "perf record of type %u: size %u in %zu bytes",
 			       h.type, h.size, len);
 	out->kind = COLL_REC_NONE;
+	out->why = 0;
 	kind = h.type < NR_KINDS ? &kinds[h.type] : &kinds[0];
 	if (!kind->decode)
 		return 0;

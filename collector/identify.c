@@ -1,16 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collector/identify.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 
 #include "base/cleanup.h"
+#include "base/log.h"
+#include "collector/aside.h"
 #include "collector/elf_id.h"
+
+enum { MAX_SLOW = 16, SLOW_SECONDS = 60 };
+
+/* File systems that did not answer, and until when they are not asked again. */
+static struct slow {
+	uint32_t dev_major, dev_minor;
+	time_t until;
+} slow[MAX_SLOW];
 
 /* How sure it is that a file is the one that was mapped. */
 enum trust { NOT_IT, MAYBE, CERTAIN };
@@ -94,8 +107,20 @@ static bool place(int i, const struct coll_sighting *s, uint32_t tgid, uint32_t 
 	return (i == 0 || pid) && n > 0 && (size_t)n < size;
 }
 
-void coll_identify(const struct coll_sighting *s, uint32_t tgid, uint32_t parent,
-		   struct coll_identity *out)
+static void nothing_but(const struct coll_sighting *s, const char *note,
+			struct coll_identity *out)
+{
+	*out = (struct coll_identity){ .build_id = s->build_id, .mtime = s->mtime,
+				       .size = s->size, .note = note };
+	if (s->build_id.len)
+		return;
+	out->inode = s->inode;
+	out->dev_major = s->dev_major;
+	out->dev_minor = s->dev_minor;
+}
+
+static void identify(const struct coll_sighting *s, uint32_t tgid, uint32_t parent,
+		     struct coll_identity *out)
 {
 	struct coll_identity maybe = { 0 };
 	bool have_maybe = false;
@@ -117,14 +142,76 @@ void coll_identify(const struct coll_sighting *s, uint32_t tgid, uint32_t parent
 			have_maybe = true;
 		}
 	}
-	*out = (struct coll_identity){ .build_id = s->build_id, .mtime = s->mtime,
-				       .size = s->size, .note = "gone" };
+	nothing_but(s, "gone", out);
 	if (have_maybe) {
 		*out = maybe;
 		out->note = "unverified";
-	} else if (!s->build_id.len) {
-		out->inode = s->inode;
-		out->dev_major = s->dev_major;
-		out->dev_minor = s->dev_minor;
 	}
+}
+
+/* What another thread is given: nothing of it is anybody else's. */
+struct job {
+	struct coll_sighting sighting;
+	uint32_t tgid, parent;
+	struct coll_identity result;
+	char path[];
+};
+
+static void work(void *job)
+{
+	struct job *j = job;
+
+	identify(&j->sighting, j->tgid, j->parent, &j->result);
+}
+
+static time_t now_s(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec;
+}
+
+static bool is_slow(const struct coll_sighting *s, time_t now)
+{
+	for (size_t i = 0; i < MAX_SLOW; i++)
+		if (slow[i].until > now && slow[i].dev_major == s->dev_major &&
+		    slow[i].dev_minor == s->dev_minor)
+			return true;
+	return false;
+}
+
+static void note_slow(const struct coll_sighting *s, time_t now)
+{
+	struct slow *oldest = &slow[0];
+
+	log_warn("%s: its file system does not answer: what is on it (device %u:%u) is "
+		 "counted without being looked at",
+		 s->path, s->dev_major, s->dev_minor);
+	for (size_t i = 1; i < MAX_SLOW; i++)
+		if (slow[i].until < oldest->until)
+			oldest = &slow[i];
+	*oldest = (struct slow){ s->dev_major, s->dev_minor, now + SLOW_SECONDS };
+}
+
+void coll_identify(const struct coll_sighting *s, uint32_t tgid, uint32_t parent,
+		   struct coll_identity *out)
+{
+	size_t len = strlen(s->path) + 1;
+	struct job *j = is_slow(s, now_s()) ? NULL : malloc(sizeof(*j) + len);
+	int rc;
+
+	nothing_but(s, "unreachable", out);
+	if (!j)
+		return;
+	*j = (struct job){ .sighting = *s, .tgid = tgid, .parent = parent };
+	j->sighting.path = memcpy(j->path, s->path, len);
+	rc = coll_aside(work, free, j, COLL_ASIDE_MS);
+	if (rc == -ETIMEDOUT) {
+		note_slow(s, now_s());
+		return;
+	}
+	if (!rc)
+		*out = j->result;
+	free(j);
 }

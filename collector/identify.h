@@ -19,6 +19,8 @@ struct coll_identity {
  * Looks at the path, through the roots of the processes, and at the mapping itself, and
  * takes the first file with the build-id (or, without one, the inode) that the kernel
  * reported.  Without such a file only the build-id is known, and the note says "gone".
+ * A file system that does not answer is given up after COLL_ASIDE_MS, and not asked again
+ * for a minute: the note says "unreachable".
  * @tgid, @parent: processes, or 0
  */
 void coll_identify(const struct coll_sighting *s, uint32_t tgid, uint32_t parent,

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "collector/elf_id.h"
 #include "collector/identify.h"
+#include "collector/images_impl.h"
 
 static const char deleted_mark[] = " (deleted)";
 
@@ -18,7 +19,8 @@ int coll_images_init(struct coll_images *t, int session_fd, struct err *err)
 	unsigned long vdso = getauxval(AT_SYSINFO_EHDR);
 	int rc = 0;
 
-	*t = (struct coll_images){ .session_fd = session_fd };
+	*t = (struct coll_images){ .session_fd = session_fd,
+				   .swept_at = COLL_IMAGES_MIN_SWEEP };
 	/* the vdso is at least a page, and its notes are in the first */
 	if (vdso)
 		coll_elf_build_id_mem((const void *)vdso, 4096, &t->vdso);
@@ -27,8 +29,49 @@ int coll_images_init(struct coll_images *t, int session_fd, struct err *err)
 	return rc == -ENOENT ? 0 : rc;
 }
 
+void coll_sighting_free(struct coll_sighting *s)
+{
+	free(s->path);
+	free(s->key);
+	free(s);
+}
+
+void coll_image_free(struct coll_image *img)
+{
+	free(img->name.name);
+	free((char *)(uintptr_t)img->path);
+	free(img);
+}
+
+/* Values of "others" that are labels, not images. */
+static const char label_key[] = "label ";
+
+bool coll_images_is_label(const void *key, size_t len)
+{
+	size_t n = sizeof(label_key) - 1;
+
+	return len > n && !memcmp(key, label_key, n);
+}
+
 void coll_images_fini(struct coll_images *t)
 {
+	const void *key;
+	uint64_t value;
+	size_t pos, len;
+
+	for (pos = 0; map_next(&t->sightings, &pos, &key, &len, &value);)
+		coll_sighting_free((struct coll_sighting *)(uintptr_t)value);
+	for (pos = 0; map_next(&t->others, &pos, &key, &len, &value);)
+		if (!coll_images_is_label(key, len))
+			coll_image_free((struct coll_image *)(uintptr_t)value);
+	for (pos = 0; map_next(&t->paths, &pos, &key, &len, &value);) {
+		struct coll_image *img = (struct coll_image *)(uintptr_t)value, *next;
+
+		for (; img; img = next) {
+			next = img->next;
+			coll_image_free(img);
+		}
+	}
 	map_fini(&t->sightings);
 	map_fini(&t->paths);
 	map_fini(&t->others);
@@ -48,7 +91,7 @@ static const char *intern(struct coll_images *t, const char *label)
 	uint64_t value;
 	char *copy;
 
-	strbuf_printf(&key, "label %s", label);
+	strbuf_printf(&key, "%s%s", label_key, label);
 	if (strbuf_error(&key))
 		return NULL;
 	if (map_get(&t->others, key.data, key.len, &value))
@@ -108,9 +151,17 @@ struct coll_sighting *coll_images_see(struct coll_images *t, const struct coll_m
 		return (struct coll_sighting *)(uintptr_t)value;
 	if (has_prefix(name, "(unreachable)"))
 		name += strlen("(unreachable)");
-	s = arena_alloc(&t->mem, sizeof(*s));
-	if (!s || !(s->path = arena_strdup(&t->mem, name)))
+	s = calloc(1, sizeof(*s));
+	if (!s)
 		return NULL;
+	s->path = strdup(name);
+	s->key_len = key.len;
+	s->key = strbuf_take(&key);
+	if (!s->path || !s->key ||
+	    map_set(&t->sightings, s->key, s->key_len, (uintptr_t)s)) {
+		coll_sighting_free(s);
+		return NULL;
+	}
 	len = strlen(s->path);
 	s->deleted = len > mark && !strcmp(s->path + len - mark, deleted_mark);
 	if (s->deleted)
@@ -124,19 +175,22 @@ struct coll_sighting *coll_images_see(struct coll_images *t, const struct coll_m
 	s->size = m->size;
 	s->build_id.len = m->build_id_len;
 	memcpy(s->build_id.bytes, m->build_id, m->build_id_len);
-	if (map_set(&t->sightings, key.data, key.len, (uintptr_t)s))
-		return NULL;
 	return s;
 }
 
 static struct coll_image *new_image(struct coll_images *t, enum spec_image_kind kind,
 				    const char *stored, const char *path)
 {
-	struct coll_image *img = arena_alloc(&t->mem, sizeof(*img));
+	struct coll_image *img = calloc(1, sizeof(*img));
 
-	if (!img || !(img->name.name = arena_strdup(&t->mem, stored)) ||
-	    !(img->path = arena_strdup(&t->mem, path)))
+	if (!img)
 		return NULL;
+	img->name.name = strdup(stored);
+	img->path = strdup(path);
+	if (!img->name.name || !img->path) {
+		coll_image_free(img);
+		return NULL;
+	}
 	img->name.kind = kind;
 	img->id = t->nr++;
 	for (size_t i = 0; i < t->nr_wanted; i++)
@@ -238,8 +292,10 @@ static struct coll_image *add_image(struct coll_images *t, struct coll_image *fi
 	img->note = id->note;
 	img->noted = row;
 	img->next = first;
-	if (map_set(&t->paths, path, strlen(path), (uintptr_t)img))
+	if (map_set(&t->paths, path, strlen(path), (uintptr_t)img)) {
+		coll_image_free(img);
 		return NULL;
+	}
 	return img;
 }
 
@@ -272,6 +328,18 @@ static struct coll_image *find_other(const struct coll_images *t, const struct s
 		       NULL;
 }
 
+static struct coll_image *new_other(struct coll_images *t, enum spec_image_kind kind,
+				    const char *name, const struct strbuf *key)
+{
+	struct coll_image *img = new_image(t, kind, name, name);
+
+	if (img && map_set(&t->others, key->data, key->len, (uintptr_t)img)) {
+		coll_image_free(img);
+		return NULL;
+	}
+	return img;
+}
+
 struct coll_image *coll_images_kern(struct coll_images *t, const char *name,
 				    const struct spec_build_id *id)
 {
@@ -284,8 +352,8 @@ struct coll_image *coll_images_kern(struct coll_images *t, const char *name,
 	img = find_other(t, &key);
 	if (img)
 		return img;
-	img = new_image(t, SPEC_IMAGE_KERN, name, name);
-	if (!img || map_set(&t->others, key.data, key.len, (uintptr_t)img))
+	img = new_other(t, SPEC_IMAGE_KERN, name, &key);
+	if (!img)
 		return NULL;
 	img->is_kernel = true;
 	if (id)
@@ -316,8 +384,8 @@ struct coll_image *coll_images_anon(struct coll_images *t, const char *label,
 	img = find_other(t, &key);
 	if (img)
 		return img;
-	img = new_image(t, SPEC_IMAGE_ANON, label, label);
-	if (!img || map_set(&t->others, key.data, key.len, (uintptr_t)img))
+	img = new_other(t, SPEC_IMAGE_ANON, label, &key);
+	if (!img)
 		return NULL;
 	img->name.tgid = tgid;
 	img->name.start = start;
@@ -331,7 +399,7 @@ struct coll_image *coll_images_anon(struct coll_images *t, const char *label,
 	return img;
 }
 
-int coll_images_other(struct coll_images *t, struct coll_image *img)
+int coll_images_other(struct coll_image *img)
 {
 	CLEANUP(strbuf_fini) struct strbuf name = { 0 };
 	struct coll_identity id = { .build_id = img->build_id,
@@ -343,9 +411,10 @@ int coll_images_other(struct coll_images *t, struct coll_image *img)
 	if (img->name.kind != SPEC_IMAGE_ROOT || strcmp(img->name.name, img->path) != 0)
 		return -EEXIST;
 	other_name(img->path, &id, 8, &name);
-	stored = strbuf_error(&name) ? NULL : arena_strdup(&t->mem, strbuf_str(&name));
+	stored = strbuf_error(&name) ? NULL : strbuf_take(&name);
 	if (!stored)
 		return -ENOMEM;
+	free(img->name.name);
 	img->name.name = stored;
 	img->noted = false;
 	return 0;

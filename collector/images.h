@@ -30,6 +30,7 @@ struct coll_image {
 	bool noted;                /* its row is in the table */
 	bool wanted;               /* --image names it */
 	struct coll_image *next;   /* another binary of the same path */
+	bool kept;                 /* by the sweep that is going on */
 };
 
 struct coll_sighting {
@@ -40,15 +41,19 @@ struct coll_sighting {
 	uint32_t dev_major, dev_minor;
 	uint64_t mtime, size;     /* as the source said; 0: unknown */
 	struct spec_build_id build_id;
+	bool kept;                /* by the sweep that is going on */
+	size_t key_len;
+	char *key;                /* in the table */
 };
 
 struct coll_images {
-	struct arena mem;
+	struct arena mem;            /* labels */
 	struct map sightings, paths; /* what is known of a file; path -> first image */
 	struct map others;           /* {kern} and {anon} images by name */
 	struct spec_images saved;    /* the session's table, from earlier runs */
 	struct spec_build_id vdso;
-	uint32_t nr;
+	uint32_t nr;                 /* images ever made */
+	size_t swept_at;             /* sightings, when the next sweep is worth while */
 	int session_fd;              /* borrowed; -1: no table is kept */
 	/* --image: real paths and module names; NULL: everything is wanted */
 	char **wanted;
@@ -92,7 +97,23 @@ struct coll_image *coll_images_anon(struct coll_images *t, const char *label,
  * For a session that already holds another binary's samples under the name.
  * Returns 0, -EEXIST if it has had another name already, -ENOMEM.
  */
-int coll_images_other(struct coll_images *t, struct coll_image *img);
+int coll_images_other(struct coll_image *img);
+
+/*
+ * A sweep frees what nothing refers to any more: coll_images_sweep_begin(), then
+ * coll_images_keep() for every sighting, and coll_images_keep_image() for every image,
+ * that somebody has a pointer to, then coll_images_sweep_end().
+ */
+/* True when so many sightings came since the last sweep that one is worth while. */
+bool coll_images_sweep_due(const struct coll_images *t);
+void coll_images_sweep_begin(struct coll_images *t);
+void coll_images_keep(struct coll_sighting *s); /* and its image; NULL is fine */
+void coll_images_keep_image(struct coll_image *img);
+/* @images: free images as well; else sightings only, and nobody need tell of images. */
+void coll_images_sweep_end(struct coll_images *t, bool images);
+
+/* Goes on in another session, which has no table yet. */
+void coll_images_move(struct coll_images *t, int session_fd);
 
 /* Writes the image's row, once.  0 or -errno. */
 int coll_images_note(struct coll_images *t, struct coll_image *img, struct err *err);

@@ -320,3 +320,11 @@ int coll_kernel_module(struct coll_kernel *k, const struct coll_module *m)
 	}
 	return rc;
 }
+
+void coll_kernel_keep(const struct coll_kernel *k)
+{
+	for (size_t i = 0; i < k->nr; i++)
+		coll_images_keep_image(k->ranges[i].image);
+	if (k->none)
+		coll_images_keep_image(k->none);
+}

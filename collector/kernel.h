@@ -63,4 +63,7 @@ int coll_kernel_module(struct coll_kernel *k, const struct coll_module *m);
 struct coll_image *coll_kernel_find(struct coll_kernel *k, uint64_t addr, uint64_t now_ns,
 				    uint64_t *key);
 
+/* Tells the images table which images it holds. */
+void coll_kernel_keep(const struct coll_kernel *k);
+
 #endif

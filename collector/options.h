@@ -21,6 +21,7 @@ struct coll_options {
 	uint64_t rate_hz;  /* -F; 0: not given */
 	unsigned separate; /* enum coll_separate */
 	size_t pages;      /* of a CPU's ring */
+	uint32_t max_stack; /* frames of a call chain; 0: the kernel's limit */
 	const char *session_dir, *vmlinux;
 	char **command;    /* NULL: none */
 	bool all, callgraph, append, no_vmlinux;

@@ -37,6 +37,20 @@ struct coll_map *coll_origins_find(struct coll_origins *t, uint64_t handle)
 	return t->last;
 }
 
+void coll_origins_keep(struct coll_origins *t, bool images)
+{
+	uint64_t handle, value;
+	size_t pos = 0;
+
+	while (map_u64_next(&t->by_handle, &pos, &handle, &value)) {
+		struct coll_map *map = (struct coll_map *)(uintptr_t)value;
+
+		coll_images_keep(map->file);
+		if (images)
+			map->anon = NULL;
+	}
+}
+
 void coll_origins_fini(struct coll_origins *t)
 {
 	map_u64_fini(&t->by_handle);

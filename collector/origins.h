@@ -25,6 +25,9 @@ int coll_origins_add(struct coll_origins *t, struct coll_images *images,
 /* As a mapping, from offset 0 on; NULL: nothing was told of it. */
 struct coll_map *coll_origins_find(struct coll_origins *t, uint64_t handle);
 
+/* Marks what they use, in a sweep of images; @images: these are swept as well. */
+void coll_origins_keep(struct coll_origins *t, bool images);
+
 void coll_origins_fini(struct coll_origins *t);
 
 #endif

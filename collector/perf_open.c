@@ -48,6 +48,12 @@ static int open_attr(struct perf_event_attr *attr, const struct coll_perf_open *
 	attr->clockid = CLOCK_MONOTONIC;
 	attr->watermark = 1;
 	attr->wakeup_watermark = (uint32_t)how->watermark;
+	if (how->callchain && how->max_stack) {
+		long most = coll_sysctl("perf_event_max_stack", 127);
+
+		attr->sample_max_stack = (uint16_t)(how->max_stack < most ? how->max_stack :
+									    most);
+	}
 	fd = sys_perf_event_open(attr, how->pid, how->cpu);
 	for (size_t i = 0; fd == -EINVAL && i < sizeof(fallbacks) / sizeof(fallbacks[0]);
 	     i++) {

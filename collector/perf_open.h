@@ -23,6 +23,7 @@ struct coll_perf_open {
 	int cpu;
 	bool inherit, on_exec;
 	bool callchain;
+	uint32_t max_stack; /* frames of a chain; 0: sysctl kernel.perf_event_max_stack */
 	size_t watermark;  /* bytes in the ring that wake the reader */
 };
 

@@ -13,10 +13,61 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "collector/aside.h"
 #include "collector/source.h"
 #include "collector/tasks.h"
 
 enum { MAX_MAPS = 256 << 20, MAX_SMALL = 1 << 16 };
+
+struct job {
+	char path[64];
+	size_t max;
+	struct strbuf text;
+	int rc;
+	struct err err;
+};
+
+static void read_file(void *job)
+{
+	struct job *j = job;
+
+	j->rc = file_slurp(AT_FDCWD, j->path, j->max, &j->text, &j->err);
+}
+
+static void drop_job(void *job)
+{
+	strbuf_fini(&((struct job *)job)->text);
+	free(job);
+}
+
+/*
+ * What the kernel copies out of a process, or locks its memory for, waits for as long as
+ * the process itself waits for a page of its files.
+ */
+static int slurp_memory(uint32_t tgid, const char *what, size_t max, struct strbuf *out,
+			struct err *err)
+{
+	struct job *j = calloc(1, sizeof(*j));
+	int rc;
+
+	if (!j)
+		return err_errno(err, -ENOMEM, "process %u", tgid);
+	snprintf(j->path, sizeof(j->path), "/proc/%" PRIu32 "/%s", tgid, what);
+	j->max = max;
+	rc = coll_aside(read_file, drop_job, j, COLL_ASIDE_MS);
+	if (rc)
+		err_set(err, rc, "/proc/%" PRIu32 "/%s does not answer", tgid, what);
+	if (rc == -ETIMEDOUT)
+		return rc;
+	if (!rc) {
+		*out = TAKE(j->text);
+		rc = j->rc == -ENOENT ? -ESRCH : j->rc;
+		if (rc)
+			err_set(err, rc, "%s", j->err.msg);
+	}
+	drop_job(j);
+	return rc;
+}
 
 static int slurp(uint32_t tgid, const char *what, size_t max, struct strbuf *out,
 		 struct err *err)
@@ -44,7 +95,7 @@ uint32_t coll_proc_tgid(uint32_t tid)
 char *coll_proc_cmdline(uint32_t tgid)
 {
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
-	int rc = slurp(tgid, "cmdline", MAX_SMALL, &text, NULL);
+	int rc = slurp_memory(tgid, "cmdline", MAX_SMALL, &text, NULL);
 
 	if (rc && rc != -EFBIG)
 		return NULL;
@@ -195,7 +246,7 @@ int coll_proc_read(struct coll_tasks *t, uint32_t tgid, struct err *err)
 {
 	CLEANUP(strbuf_fini) struct strbuf maps = { 0 };
 	struct coll_task *task;
-	int rc = slurp(tgid, "maps", MAX_MAPS, &maps, err);
+	int rc = slurp_memory(tgid, "maps", MAX_MAPS, &maps, err);
 
 	if (rc)
 		return rc;

@@ -94,6 +94,9 @@ void coll_progress_result(const struct coll_progress *p, const struct coll_sessi
 	if (s->value[SPEC_STAT_IGNORED_IMAGE])
 		fprintf(stderr, ", %" PRIu64 " left out by --image",
 			s->value[SPEC_STAT_IGNORED_IMAGE]);
+	if (s->value[SPEC_STAT_IGNORED_SELF])
+		fprintf(stderr, ", %" PRIu64 " of opcollect itself left out",
+			s->value[SPEC_STAT_IGNORED_SELF]);
 	fputc('\n', stderr);
 	for (int i = 0; i < SPEC_NR_STATS; i++) {
 		bool worth = spec_stat_info[i].kind == SPEC_STAT_KIND_LOSS ||

@@ -14,66 +14,19 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "libspec/sample_format.h"
+#include "base/log.h"
+#include "libspec/clock.h"
 #include "libspec/sample_write.h"
+#include "libspec/session.h"
 
-enum { DIR_MODE = 0755, FILE_MODE = 0644, MAX_SUFFIX = 1000 };
+enum { DIR_MODE = 0755, FILE_MODE = 0644, MAX_SUFFIX = 1000, MAX_NAME = 200 };
 
 /* The year 10000 begins, which names of sessions have no room for. */
 #define END_OF_TIME 253402300800LL
 
 static const char started_file[] = "stats/started";
-
-/* Sizes and offsets of this machine's sample files, as opimport wants them. */
-static const struct abi {
-	const char *key;
-	unsigned value;
-} abi[] = {
-	{ "sizeof_double", sizeof(double) },
-	{ "sizeof_u64", 8 },
-	{ "sizeof_u8", 1 },
-	{ "sizeof_u32", 4 },
-	{ "sizeof_int", sizeof(int) },
-	{ "sizeof_unsigned_int", sizeof(unsigned int) },
-	{ "sizeof_odb_key_t", 8 },
-	{ "sizeof_odb_index_t", 4 },
-	{ "sizeof_odb_value_t", 4 },
-	{ "sizeof_odb_node_nr_t", 4 },
-	{ "sizeof_odb_descr_t", sizeof(struct spec_sample_descr) },
-	{ "sizeof_odb_node_t", sizeof(struct spec_sample_node) },
-	{ "sizeof_struct_opd_header", sizeof(struct spec_sample_header) },
-	{ "offsetof_node_key", offsetof(struct spec_sample_node, key) },
-	{ "offsetof_node_value", offsetof(struct spec_sample_node, value) },
-	{ "offsetof_node_next", offsetof(struct spec_sample_node, next) },
-	{ "offsetof_descr_size", offsetof(struct spec_sample_descr, size) },
-	{ "offsetof_descr_current_size", offsetof(struct spec_sample_descr, current_size) },
-	{ "offsetof_header_magic", offsetof(struct spec_sample_header, magic) },
-	{ "offsetof_header_version", offsetof(struct spec_sample_header, version) },
-	{ "offsetof_header_cpu_type", offsetof(struct spec_sample_header, cpu_type) },
-	{ "offsetof_header_ctr_event", offsetof(struct spec_sample_header, event) },
-	{ "offsetof_header_ctr_um", offsetof(struct spec_sample_header, unit_mask) },
-	{ "offsetof_header_ctr_count", offsetof(struct spec_sample_header, count) },
-	{ "offsetof_header_is_kernel", offsetof(struct spec_sample_header, is_kernel) },
-	{ "offsetof_header_cpu_speed", offsetof(struct spec_sample_header, cpu_mhz) },
-	{ "offsetof_header_mtime", offsetof(struct spec_sample_header, mtime) },
-	{ "offsetof_header_cg_to_is_kernel",
-	  offsetof(struct spec_sample_header, cg_to_is_kernel) },
-	{ "offsetof_header_anon_start", offsetof(struct spec_sample_header, anon_start) },
-	{ "offsetof_header_cg_to_anon_start",
-	  offsetof(struct spec_sample_header, cg_to_anon_start) },
-	{ "little_endian", 1 },
-};
-
-static int write_abi(int dir_fd, struct err *err)
-{
-	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
-
-	for (size_t i = 0; i < sizeof(abi) / sizeof(abi[0]); i++)
-		strbuf_printf(&text, "%s %u\n", abi[i].key, abi[i].value);
-	if (strbuf_error(&text))
-		return err_errno(err, -ENOMEM, "abi");
-	return file_replace(dir_fd, "abi", text.data, text.len, FILE_MODE, 0, err);
-}
+/* In samples/, and seen by nobody: what will be "current", and what just was. */
+static const char next_dir[] = ".next", last_dir[] = ".last";
 
 static int lock(struct coll_session *s, int dir_fd, struct err *err)
 {
@@ -106,6 +59,14 @@ static int lock(struct coll_session *s, int dir_fd, struct err *err)
 	return 0;
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (uint64_t)ts.tv_sec * SPEC_NS_PER_S + (uint64_t)ts.tv_nsec;
+}
+
 static bool has_entry(int fd, const char *name)
 {
 	return !faccessat(fd, name, F_OK, AT_SYMLINK_NOFOLLOW);
@@ -128,27 +89,31 @@ static time_t started(int fd)
 						    st.stx_mtime.tv_sec);
 }
 
-/* Sets a "current" with samples aside, under the time it was begun. */
-static int set_aside(struct coll_session *s, int samples_fd, int fd, struct err *err)
+static bool has_samples(int fd)
 {
-	time_t when = started(fd);
-	char name[64];
-	struct tm tm;
+	return has_entry(fd, "{root}") || has_entry(fd, "{kern}");
+}
+
+/* Renames a session within samples/, to the time it was begun. */
+static int name_by_time(const struct coll_session *s, int fd, const char *from,
+			struct strbuf *name, struct err *err)
+{
 	size_t len;
 
-	gmtime_r(&when, &tm);
-	len = strftime(name, sizeof(name) - 8, "%Y-%m-%dT%H-%M-%SZ", &tm);
-	for (int i = 2; i < MAX_SUFFIX; i++) {
-		if (!renameat2(samples_fd, "current", samples_fd, name, RENAME_NOREPLACE)) {
-			strbuf_puts(&s->renamed, name);
+	spec_clock_name((uint64_t)started(fd) * SPEC_NS_PER_S, name);
+	len = name->len;
+	for (int i = 2; i < MAX_SUFFIX && !strbuf_error(name); i++) {
+		if (!renameat2(s->samples_fd, from, s->samples_fd, name->data,
+			       RENAME_NOREPLACE))
 			return 0;
-		}
 		if (errno != EEXIST)
 			break;
-		snprintf(name + len, sizeof(name) - len, "-%d", i);
+		strbuf_truncate(name, len);
+		strbuf_printf(name, "-%d", i);
 	}
-	return err_errno(err, -errno, "%s/samples/current: renaming it to %s",
-			 strbuf_str(&s->dir), name);
+	return err_errno(err, strbuf_error(name) ? -ENOMEM : -errno,
+			 "%s/samples/%s: renaming it to %s", strbuf_str(&s->dir), from,
+			 strbuf_str(name));
 }
 
 /* A link that somebody else made may lead anywhere: what is there would be written to. */
@@ -204,35 +169,150 @@ static int make_dir(const char *path, struct err *err)
 	return err_errno(err, -errno, "%s", path);
 }
 
-/* Makes way in samples/: "current" is not there afterwards, or may be added to. */
-static int make_way(struct coll_session *s, int samples_fd, bool append, struct err *err)
+static int open_session(int samples_fd, const char *name)
 {
-	CLEANUP(close_fd) int fd = openat(samples_fd, "current",
-					  O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = openat(samples_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 
-	if (fd < 0)
-		return errno == ENOENT ? 0 :
-					 err_errno(err, -errno, "%s/samples/current",
-						   strbuf_str(&s->dir));
-	if (append)
-		return 0;
-	if (has_entry(fd, "{root}") || has_entry(fd, "{kern}"))
-		return set_aside(s, samples_fd, fd, err);
-	return file_remove_tree(samples_fd, "current", err);
+	return fd < 0 ? -errno : fd;
 }
 
-static int begin(struct coll_session *s, int samples_fd, bool append, struct err *err)
+/* What a rotation that was killed left: samples are named, the rest goes. */
+static int clear_leftover(struct coll_session *s, const char *at, struct err *err)
 {
-	char text[32];
-	int rc = file_mkdirs(samples_fd, "current", DIR_MODE, err);
+	CLEANUP(strbuf_fini) struct strbuf name = { 0 };
+	CLEANUP(close_fd) int fd = open_session(s->samples_fd, at);
 
+	if (fd >= 0 && has_samples(fd))
+		return name_by_time(s, fd, at, &name, err);
+	return fd == -ENOENT ? 0 : file_remove_tree(s->samples_fd, at, err);
+}
+
+int coll_session_prepare(struct coll_session *s, int *out, struct err *err)
+{
+	struct spec_live live = { .generation = s->live.generation + 2 };
+	CLEANUP(close_fd) int fd = -1;
+	char text[32];
+	int rc = clear_leftover(s, next_dir, err);
+
+	if (!rc)
+		rc = clear_leftover(s, last_dir, err);
+	if (!rc && mkdirat(s->samples_fd, next_dir, DIR_MODE))
+		rc = err_errno(err, -errno, "%s/samples/%s", strbuf_str(&s->dir),
+			       next_dir);
 	if (rc)
 		return rc;
-	s->fd = openat(samples_fd, "current",
-		       O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	if (s->fd < 0)
-		return err_errno(err, -errno, "samples/current");
-	rc = check_owner(s->fd, err);
+	fd = open_session(s->samples_fd, next_dir);
+	if (fd < 0)
+		return err_errno(err, fd, "%s/samples/%s", strbuf_str(&s->dir), next_dir);
+	snprintf(text, sizeof(text), "%lld\n", (long long)time(NULL));
+	live.drained_ns = now_ns();
+	rc = file_mkdirs(fd, "stats", DIR_MODE, err);
+	rc = rc ? rc : spec_live_write(fd, &live, err);
+	rc = rc ? rc : file_replace(fd, started_file, text, strlen(text), FILE_MODE, 0, err);
+	if (!rc)
+		*out = take_fd(&fd);
+	return rc;
+}
+
+/* Puts the prepared session in the place of "current"; @at: where that is now. */
+static int exchange(struct coll_session *s, const char **at, struct err *err)
+{
+	int dir = s->samples_fd;
+
+	*at = next_dir;
+	if (!renameat2(dir, next_dir, dir, "current", RENAME_EXCHANGE))
+		return 0;
+	if (errno == EINVAL || errno == ENOSYS) {
+		*at = last_dir;
+		if (!renameat2(dir, "current", dir, last_dir, RENAME_NOREPLACE) &&
+		    !renameat2(dir, next_dir, dir, "current", RENAME_NOREPLACE))
+			return 0;
+	}
+	return err_errno(err, -errno, "%s/samples/current: rotating",
+			 strbuf_str(&s->dir));
+}
+
+static int give_name(struct coll_session *s, const char *at, const char *name,
+		     struct coll_session_old *old, struct err *err)
+{
+	if (!name)
+		return name_by_time(s, old->fd, at, &old->name, err);
+	strbuf_puts(&old->name, name);
+	if (renameat2(s->samples_fd, at, s->samples_fd, name, RENAME_NOREPLACE))
+		return err_errno(err, -errno, "%s/samples/%s", strbuf_str(&s->dir), name);
+	return strbuf_error(&old->name);
+}
+
+int coll_session_rotate(struct coll_session *s, int next, const struct spec_stats *now,
+			const char *name, struct coll_session_old *old, struct err *err)
+{
+	CLEANUP(close_fd) int next_fd = next;
+	struct err why = { 0 };
+	const char *at;
+	int rc;
+
+	*old = (struct coll_session_old){ .fd = -1 };
+	if (name && has_entry(s->samples_fd, name))
+		return err_set(err, -EEXIST,
+			       "there is a session %s already; choose another name, or "
+			       "remove it first",
+			       name);
+	rc = exchange(s, &at, err);
+	if (rc)
+		return rc;
+	old->fd = s->fd;
+	/* figures that cannot be written do not keep samples from being found */
+	rc = coll_session_tell(s, now, true, &why);
+	s->fd = take_fd(&next_fd);
+	s->before = (struct spec_stats){ 0 };
+	s->live.generation++;
+	s->live.closed = false;
+	if (give_name(s, at, name, old, err)) {
+		strbuf_reset(&old->name);
+		if (!name || name_by_time(s, old->fd, at, &old->name, err))
+			strbuf_puts(&old->name, at);
+	}
+	if (rc)
+		log_err("%s/samples/%s: the last figures could not be written: %s",
+			strbuf_str(&s->dir), strbuf_str(&old->name), why.msg);
+	return 0;
+}
+
+/* An empty "current", or the one that is added to. */
+static int begin(struct coll_session *s, bool append, struct err *err)
+{
+	int fd = open_session(s->samples_fd, "current"), rc;
+	bool samples = fd >= 0 && has_samples(fd);
+	const char *at;
+
+	if (fd < 0 && fd != -ENOENT)
+		return err_errno(err, fd, "%s/samples/current", strbuf_str(&s->dir));
+	if (fd >= 0 && append) {
+		s->fd = fd;
+		return 0;
+	}
+	if (fd >= 0 && spec_live_read(fd, &s->live, NULL))
+		s->live = (struct spec_live){ 0 };
+	rc = coll_session_prepare(s, &s->fd, err);
+	if (!rc && fd < 0 &&
+	    renameat2(s->samples_fd, next_dir, s->samples_fd, "current",
+		      RENAME_NOREPLACE))
+		rc = err_errno(err, -errno, "%s/samples/current", strbuf_str(&s->dir));
+	if (!rc && fd >= 0)
+		rc = exchange(s, &at, err);
+	if (!rc && samples)
+		rc = name_by_time(s, fd, at, &s->renamed, err);
+	else if (!rc && fd >= 0)
+		rc = file_remove_tree(s->samples_fd, at, err);
+	close_fd(&fd);
+	return rc;
+}
+
+static int make_ready(struct coll_session *s, bool append, struct err *err)
+{
+	char text[32];
+	int rc = check_owner(s->fd, err);
+
 	rc = rc ? rc : file_mkdirs(s->fd, "stats", DIR_MODE, err);
 	rc = rc ? rc : spec_sample_sweep(s->fd, err);
 	if (!rc && append)
@@ -251,11 +331,10 @@ static int begin(struct coll_session *s, int samples_fd, bool append, struct err
 int coll_session_open(struct coll_session *s, const char *dir, bool append, struct err *err)
 {
 	CLEANUP(close_fd) int dir_fd = -1;
-	CLEANUP(close_fd) int samples_fd = -1;
 	struct err why = { 0 };
 	int rc;
 
-	*s = (struct coll_session){ .lock_fd = -1, .fd = -1 };
+	*s = (struct coll_session){ .lock_fd = -1, .samples_fd = -1, .fd = -1 };
 	strbuf_puts(&s->dir, dir ? dir : "oprofile_data");
 	rc = strbuf_error(&s->dir);
 	if (!rc)
@@ -267,13 +346,13 @@ int coll_session_open(struct coll_session *s, const char *dir, bool append, stru
 	if (!rc)
 		rc = file_mkdirs(dir_fd, "samples", DIR_MODE, &why);
 	if (!rc)
-		samples_fd = rc = open_dir(dir_fd, "samples", &why);
+		s->samples_fd = rc = open_dir(dir_fd, "samples", &why);
 	if (rc >= 0)
-		rc = make_way(s, samples_fd, append, &why);
+		rc = begin(s, append, &why);
 	if (!rc)
-		rc = begin(s, samples_fd, append, &why);
+		rc = make_ready(s, append, &why);
 	if (!rc)
-		rc = write_abi(dir_fd, &why);
+		rc = spec_session_write_abi(dir_fd, &why);
 	if (rc == -EBUSY || !rc)
 		return rc ? err_set(err, rc, "%s", why.msg) : 0;
 	return err_set(err, rc,
@@ -282,28 +361,58 @@ int coll_session_open(struct coll_session *s, const char *dir, bool append, stru
 		       strbuf_str(&s->dir), why.msg);
 }
 
+bool coll_session_name_is_time(const char *name)
+{
+	uint64_t ns;
+
+	return spec_clock_parse_name(name, &ns);
+}
+
+int coll_session_name_check(const char *name, struct err *err)
+{
+	if (!*name || name[0] == '.' || strchr(name, '/') || strlen(name) > MAX_NAME)
+		return err_set(err, -EINVAL,
+			       "\"%s\" cannot name a session: 1 to %d bytes without a "
+			       "slash, and not a dot first",
+			       name, MAX_NAME);
+	for (const char *c = name; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			return err_set(err, -EINVAL,
+				       "the name of a session holds no control characters");
+	if (!strcmp(name, "current"))
+		return err_set(err, -EINVAL,
+			       "\"current\" is the session that is being written");
+	return 0;
+}
+
 int coll_session_tell(struct coll_session *s, const struct spec_stats *now, bool closed,
 		      struct err *err)
 {
 	struct spec_stats sum = s->before;
-	struct timespec ts;
 	int rc;
 
 	for (int i = 0; i < SPEC_NR_STATS; i++)
 		sum.value[i] += now->value[i];
 	rc = spec_stats_write(s->fd, &sum, err);
-	clock_gettime(CLOCK_REALTIME, &ts);
 	s->live.generation++;
-	s->live.drained_ns = (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
+	s->live.drained_ns = now_ns();
 	s->live.closed = closed;
 	return rc ? rc : spec_live_write(s->fd, &s->live, err);
+}
+
+void coll_session_old_fini(struct coll_session_old *old)
+{
+	close_fd(&old->fd);
+	strbuf_fini(&old->name);
+	old->fd = -1;
 }
 
 void coll_session_fini(struct coll_session *s)
 {
 	close_fd(&s->fd);
+	close_fd(&s->samples_fd);
 	close_fd(&s->lock_fd);
 	strbuf_fini(&s->dir);
 	strbuf_fini(&s->renamed);
-	*s = (struct coll_session){ .lock_fd = -1, .fd = -1 };
+	*s = (struct coll_session){ .lock_fd = -1, .samples_fd = -1, .fd = -1 };
 }

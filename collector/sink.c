@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 
 #include "base/cleanup.h"
 #include "libspec/name.h"
@@ -14,6 +15,8 @@ enum {
 	KEEP_FREE = 64,    /* descriptors for everything else */
 	MIN_OPEN = 8,
 	MAX_OPEN = 4096,   /* each is a mapping as well */
+	MAX_MAPPED = 24 << 20, /* bytes; but MIN_OPEN files are open, however large */
+	MAX_KNOWN = 1 << 16, /* files that are remembered */
 	RETRY_AFTER = 512, /* samples: a full disk may have room again */
 };
 
@@ -24,6 +27,9 @@ struct coll_file {
 	struct spec_sample_writer *writer; /* NULL: closed */
 	int failed;                      /* why it could not be opened or grown */
 	uint32_t skipped;                /* samples since that failure */
+	size_t len;                      /* as it was last */
+	bool dirty;                      /* counted in since it was last written back */
+	uint32_t checkpoint;             /* the last that it was written back for */
 };
 
 static uint32_t default_max_open(void)
@@ -49,7 +55,8 @@ int coll_sink_init(struct coll_sink *s, int session_fd, struct coll_images *imag
 	*s = (struct coll_sink){ .session_fd = session_fd,
 				 .images = images,
 				 .events = events,
-				 .max_open = max_open ? max_open : default_max_open() };
+				 .max_open = max_open ? max_open : default_max_open(),
+				 .max_mapped = MAX_MAPPED };
 	s->table = calloc(FIRST_CAP, sizeof(struct coll_file *));
 	if (!s->table)
 		return err_errno(err, -ENOMEM, "sample files");
@@ -84,17 +91,47 @@ static void link_newest(struct coll_sink *s, struct coll_file *f)
 static void close_file_of(struct coll_sink *s, struct coll_file *f)
 {
 	unlink_open(s, f);
+	if (f->dirty && s->checkpoint)
+		spec_sample_sync_soon(f->writer);
+	f->dirty = false;
 	spec_sample_writer_free(f->writer);
 	f->writer = NULL;
+	s->mapped -= f->len;
 	s->open--;
+}
+
+/* Forgets files that are closed and without a failure; else all, which must be closed. */
+static void forget(struct coll_sink *s, bool all)
+{
+	for (uint32_t i = 0; i < s->cap; i++) {
+		struct coll_file **at = &s->table[i];
+
+		while (*at) {
+			struct coll_file *f = *at;
+
+			if (!all && (f->writer || f->failed)) {
+				at = &f->chain;
+				continue;
+			}
+			*at = f->chain;
+			free(f);
+			s->nr--;
+		}
+	}
+}
+
+static void clear(struct coll_sink *s)
+{
+	while (s->oldest)
+		close_file_of(s, s->oldest);
+	if (s->table)
+		forget(s, true);
 }
 
 void coll_sink_fini(struct coll_sink *s)
 {
-	while (s->oldest)
-		close_file_of(s, s->oldest);
+	clear(s);
 	free(s->table);
-	arena_fini(&s->mem);
 	*s = (struct coll_sink){ .session_fd = -1 };
 }
 
@@ -148,9 +185,11 @@ static struct coll_file *find_file(struct coll_sink *s, const struct coll_key *k
 	for (f = s->table[hash & (s->cap - 1)]; f; f = f->chain)
 		if (key_equal(&f->key, key))
 			return f;
-	f = arena_alloc(&s->mem, sizeof(*f));
+	f = calloc(1, sizeof(*f));
 	if (!f)
 		return NULL;
+	if (s->nr >= MAX_KNOWN)
+		forget(s, false);
 	if (s->nr >= s->cap)
 		rehash(s);
 	f->key = *key;
@@ -210,7 +249,7 @@ static int open_writer(struct coll_sink *s, struct coll_file *f, struct err *err
 	struct spec_sample_header header = header_of(s, &f->key);
 	int rc = file_path(s, &f->key, &path, err);
 
-	while (s->open >= s->max_open)
+	while (s->open >= s->max_open || (s->mapped > s->max_mapped && s->open > MIN_OPEN))
 		close_file_of(s, s->oldest);
 	if (!rc)
 		rc = spec_sample_writer_open(s->session_fd, strbuf_str(&path), &header,
@@ -218,6 +257,16 @@ static int open_writer(struct coll_sink *s, struct coll_file *f, struct err *err
 	if (rc)
 		f->writer = NULL;
 	return rc;
+}
+
+/* It may have grown, or been opened.  One that was forgotten counts twice in @bytes. */
+static void measure(struct coll_sink *s, struct coll_file *f)
+{
+	size_t len = spec_sample_len(f->writer);
+
+	s->mapped += len - f->len;
+	s->bytes += len - f->len;
+	f->len = len;
 }
 
 /* The image is of the collector's own table: only names of files see it as constant. */
@@ -232,12 +281,14 @@ static int open_file(struct coll_sink *s, struct coll_file *f, struct err *err)
 	int rc = open_writer(s, f, err);
 
 	/* an earlier run's file is of another binary than today's */
-	if (rc == -ESTALE && !coll_images_other(s->images, own(k->image)))
+	if (rc == -ESTALE && !coll_images_other(own(k->image)))
 		rc = open_writer(s, f, err);
 	if (rc)
 		return rc;
 	link_newest(s, f);
 	s->open++;
+	s->mapped += f->len;
+	measure(s, f);
 	rc = coll_images_note(s->images, own(k->app), err);
 	if (!rc)
 		rc = coll_images_note(s->images, own(k->image), err);
@@ -286,6 +337,47 @@ int coll_sink_add(struct coll_sink *s, const struct coll_key *key, uint64_t at,
 	rc = spec_sample_add(f->writer, at, weight, &err);
 	if (rc)
 		return fail(s, f, rc, &err);
+	measure(s, f);
+	f->dirty = true;
 	f->failed = 0;
+	return 0;
+}
+
+void coll_sink_move(struct coll_sink *s, int session_fd)
+{
+	clear(s);
+	s->session_fd = session_fd;
+	s->bytes = 0;
+	s->broken = 0;
+}
+
+void coll_sink_checkpoint(struct coll_sink *s)
+{
+	s->checkpoint++;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
+}
+
+int coll_sink_write_back(struct coll_sink *s, uint64_t until_ns, struct err *err)
+{
+	for (struct coll_file *f = s->oldest; f; f = f->newer) {
+		int rc;
+
+		if (!f->dirty || f->checkpoint == s->checkpoint)
+			continue;
+		if (now_ns() >= until_ns)
+			return 1;
+		f->dirty = false;
+		f->checkpoint = s->checkpoint;
+		rc = spec_sample_sync(f->writer, err);
+		if (rc)
+			return rc;
+	}
 	return 0;
 }

@@ -5,13 +5,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/arena.h"
 #include "collector/images.h"
 #include "libspec/sample_write.h"
 
 /*
  * The sample files being counted in.  Which file is a struct coll_key; files are opened
- * at their first sample and closed, least recently used first, when descriptors run out.
+ * at their first sample and closed, least recently used first, when there are too many,
+ * or too much of them is mapped.
  */
 struct coll_key {
 	const struct coll_image *app, *image, *callee; /* @callee NULL: a flat file */
@@ -36,8 +36,10 @@ struct coll_sink {
 	struct coll_file **table;      /* hash of files by key; open chains */
 	uint32_t cap, nr;              /* slots, files */
 	uint32_t open, max_open;
+	/* bytes of the open files, which are mapped; of all files met, on the disk */
+	size_t mapped, max_mapped, bytes;
 	struct coll_file *newest, *oldest; /* open ones, by use */
-	struct arena mem;
+	uint32_t checkpoint;           /* number of the last that was begun; 0: none */
 	int broken;                    /* the first failure: -ENOSPC, ...; 0: none */
 	struct err why;
 };
@@ -57,5 +59,17 @@ void coll_sink_fini(struct coll_sink *s);
  */
 int coll_sink_add(struct coll_sink *s, const struct coll_key *key, uint64_t at,
 		  uint32_t weight);
+
+/* Closes all files and goes on in another session; what was broken is forgiven. */
+void coll_sink_move(struct coll_sink *s, int session_fd);
+
+/* Begins a checkpoint: what was counted by now shall be on the disk after it. */
+void coll_sink_checkpoint(struct coll_sink *s);
+/**
+ * coll_sink_write_back - goes on with the checkpoint
+ * @until_ns: CLOCK_MONOTONIC: begins no other file after that
+ * Returns 1 if there is more to do, 0, or -errno.
+ */
+int coll_sink_write_back(struct coll_sink *s, uint64_t until_ns, struct err *err);
 
 #endif

@@ -296,6 +296,7 @@ static int open_all(struct perf_source *s, const struct coll_perf_options *opt,
 		.inherit = opt->nr_tids,
 		.on_exec = opt->on_exec,
 		.callchain = opt->callchain,
+		.max_stack = opt->max_stack,
 		.watermark = opt->pages * (size_t)sysconf(_SC_PAGESIZE) / 4,
 	};
 	size_t nr = opt->nr_tids ? opt->nr_tids : 1, opened = 0;

@@ -14,6 +14,7 @@ struct coll_perf_options {
 	struct coll_event *events; /* borrowed; user_only may be set by the open */
 	size_t nr_events;
 	bool callchain;
+	uint32_t max_stack;        /* frames of a chain at most; 0: as the kernel has it */
 	size_t pages;              /* of a ring; a power of two */
 	/* whom: NULL and 0: everybody; else these threads and what they start */
 	const uint32_t *tids;

@@ -2,6 +2,7 @@
 #include "collector/tasks.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@ static void free_task(struct coll_task *task)
 	free(task);
 }
 
-void coll_tasks_fini(struct coll_tasks *t)
+void coll_tasks_reset(struct coll_tasks *t)
 {
 	size_t pos = 0;
 	uint64_t tgid, value;
@@ -29,6 +30,12 @@ void coll_tasks_fini(struct coll_tasks *t)
 		free_task((struct coll_task *)(uintptr_t)value);
 	map_u64_fini(&t->by_tgid);
 	t->last = t->dead = NULL;
+	t->dead_end = &t->dead;
+}
+
+void coll_tasks_fini(struct coll_tasks *t)
+{
+	coll_tasks_reset(t);
 }
 
 struct coll_task *coll_tasks_find(struct coll_tasks *t, uint32_t tgid)
@@ -198,16 +205,61 @@ int coll_tasks_comm(struct coll_tasks *t, const struct coll_rec *rec)
 	return 0;
 }
 
+static void take_for_dead(struct coll_tasks *t, struct coll_task *task, uint64_t now_ns)
+{
+	task->dead_ns = now_ns ? now_ns : 1;
+	task->next_dead = NULL;
+	*t->dead_end = task;
+	t->dead_end = &task->next_dead;
+}
+
 void coll_tasks_exit(struct coll_tasks *t, const struct coll_rec *rec)
 {
 	struct coll_task *task = coll_tasks_find(t, rec->tgid);
 
-	if (!task || task->dead_ns || --task->threads > 0)
-		return;
-	task->dead_ns = rec->time_ns ? rec->time_ns : 1;
-	task->next_dead = NULL;
-	*t->dead_end = task;
-	t->dead_end = &task->next_dead;
+	if (task && !task->dead_ns && --task->threads <= 0)
+		take_for_dead(t, task, rec->time_ns);
+}
+
+void coll_tasks_bury(struct coll_tasks *t, uint64_t now_ns)
+{
+	size_t pos = 0;
+	uint64_t tgid, value;
+
+	while (map_u64_next(&t->by_tgid, &pos, &tgid, &value)) {
+		struct coll_task *task = (struct coll_task *)(uintptr_t)value;
+
+		if (!task->dead_ns && tgid && tgid <= INT32_MAX &&
+		    kill((pid_t)tgid, 0) && errno == ESRCH)
+			take_for_dead(t, task, now_ns);
+	}
+}
+
+void coll_tasks_keep(struct coll_tasks *t, bool images)
+{
+	size_t pos = 0;
+	uint64_t tgid, value;
+
+	while (map_u64_next(&t->by_tgid, &pos, &tgid, &value)) {
+		const struct coll_task *task = (struct coll_task *)(uintptr_t)value;
+
+		coll_images_keep(task->exe);
+		for (size_t i = 0; i < task->space->nr; i++) {
+			coll_images_keep(task->space->maps[i].file);
+			if (images)
+				task->space->maps[i].anon = NULL;
+		}
+	}
+}
+
+void coll_tasks_move(struct coll_tasks *t, int session_fd)
+{
+	size_t pos = 0;
+	uint64_t tgid, value;
+
+	t->session_fd = session_fd;
+	while (map_u64_next(&t->by_tgid, &pos, &tgid, &value))
+		((struct coll_task *)(uintptr_t)value)->noted = false;
 }
 
 /* Another process that has the number of an earlier one: its first thread is younger. */

@@ -80,6 +80,16 @@ void coll_tasks_sweep(struct coll_tasks *t, uint64_t before_ns);
 /* Adds the process to those whose samples are asked for. */
 void coll_tasks_adopt(struct coll_task *task);
 
+/* Tells the images table which files are mapped; with @images, forgets images of memory
+ * without a file, which are then found anew. */
+void coll_tasks_keep(struct coll_tasks *t, bool images);
+/* Goes on in another session, whose table has nobody yet. */
+void coll_tasks_move(struct coll_tasks *t, int session_fd);
+/* Takes processes for dead that /proc does not know: their ends were lost. */
+void coll_tasks_bury(struct coll_tasks *t, uint64_t now_ns);
+/* Forgets everybody. */
+void coll_tasks_reset(struct coll_tasks *t);
+
 /* Writes the process's row, if that was not done for its present state. */
 int coll_tasks_note(struct coll_tasks *t, struct coll_task *task, struct err *err);
 

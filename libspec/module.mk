@@ -1,2 +1,3 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+PKGS_libspec := nettle
 $(call library,libspec,$(wildcard libspec/*.c))

@@ -2,6 +2,7 @@
 #include "libspec/sample_write.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -373,6 +374,16 @@ int spec_sample_sync(struct spec_sample_writer *w, struct err *err)
 	    msync(base, first, MS_SYNC))
 		return err_errno(err, -errno, "%s: writing back", w->path);
 	return 0;
+}
+
+void spec_sample_sync_soon(const struct spec_sample_writer *w)
+{
+	sync_file_range(w->file.fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+}
+
+size_t spec_sample_len(const struct spec_sample_writer *w)
+{
+	return w->file.len;
 }
 
 void spec_sample_writer_free(struct spec_sample_writer *w)

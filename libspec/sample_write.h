@@ -45,6 +45,10 @@ int spec_sample_add(struct spec_sample_writer *w, uint64_t key, uint32_t count,
 
 /* Writes back: nodes first, then current_size: a checkpoint against power failure. */
 int spec_sample_sync(struct spec_sample_writer *w, struct err *err);
+/* Begins to write back what is changed, and does not wait. */
+void spec_sample_sync_soon(const struct spec_sample_writer *w);
+/* Bytes of the file, which are all reserved on the disk, and mapped. */
+size_t spec_sample_len(const struct spec_sample_writer *w);
 /* Closes; NULL is fine.  What was added is in the file whether or not this is called. */
 void spec_sample_writer_free(struct spec_sample_writer *w);
 

@@ -292,11 +292,10 @@ void spec_put(struct spec *s)
 	free(s);
 }
 
-/* A value as one component: only "/" cannot stand there as it is. */
-void spec_format_value(const struct spec_tag *tag, const struct spec_value *v,
-		       struct strbuf *out)
+/* A value as a part of a component: only "/" cannot stand there as it is. */
+static void add_value(const struct spec_tag *tag, const struct spec_value *v,
+		      struct strbuf *out)
 {
-	strbuf_putc(out, '/');
 	if (*tag->name)
 		strbuf_printf(out, "%s:", tag->name);
 	for (const char *c = v->raw; *c; c++) {
@@ -305,6 +304,13 @@ void spec_format_value(const struct spec_tag *tag, const struct spec_value *v,
 		else
 			strbuf_putc(out, *c);
 	}
+}
+
+void spec_format_value(const struct spec_tag *tag, const struct spec_value *v,
+		       struct strbuf *out)
+{
+	strbuf_putc(out, '/');
+	add_value(tag, v, out);
 }
 
 static void format_sessions(const struct spec *s, struct strbuf *out)
@@ -318,10 +324,23 @@ static void format_sessions(const struct spec *s, struct strbuf *out)
 	}
 }
 
+const struct spec_tag *spec_span_tag(const struct spec *s)
+{
+	for (size_t i = 0; i < SPEC_NR_TAGS; i++)
+		if (s->values[i] && spec_tags[i].kind == SPEC_TAG_SPAN)
+			return &spec_tags[i];
+	return NULL;
+}
+
 void spec_format(const struct spec *s, struct strbuf *out)
 {
-	format_sessions(s, out);
+	const struct spec_tag *span = spec_span_tag(s);
+
+	if (span)
+		add_value(span, s->values[span->id], out);
+	else
+		format_sessions(s, out);
 	for (size_t i = 0; i < SPEC_NR_TAGS; i++)
-		if (s->values[i])
+		if (s->values[i] && &spec_tags[i] != span)
 			spec_format_value(&spec_tags[i], s->values[i], out);
 }

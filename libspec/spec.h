@@ -20,6 +20,7 @@ enum spec_tag_kind {
 	SPEC_TAG_NUMBERS,  /* list of numbers, or all */
 	SPEC_TAG_SYMBOL,   /* list of symbol names and globs */
 	SPEC_TAG_SESSIONS, /* list of session names and globs */
+	SPEC_TAG_SPAN,     /* a span of time, see span.h: sums the sessions that overlap */
 	/* presenting: they select nothing */
 	SPEC_TAG_WORDS,    /* list of words of word_list.h */
 	SPEC_TAG_PERCENT,  /* a number from 0 to 100, also with % behind it */
@@ -128,9 +129,13 @@ static inline void spec_putp(struct spec **s)
 	spec_put(*s);
 }
 
+/* The tag of the span of time that the sessions were found by, or NULL. */
+const struct spec_tag *spec_span_tag(const struct spec *s);
+
 /**
  * spec_format - appends a path that means the same, "current/event:X/image:%2Fbin%2Fls"
- * Tags in the order of the table, so that equal specifications read the same.
+ * Tags in the order of the table, so that equal specifications read the same.  A span of
+ * time stands for its sessions, which are others at another time.
  */
 void spec_format(const struct spec *s, struct strbuf *out);
 /* One component of that, "/TAG:VALUE". */

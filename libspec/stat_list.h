@@ -22,6 +22,7 @@ STAT(LOST_STREAM, "lost_stream", LOSS, "part of a buffer stream that makes no se
 STAT(LOST_EXT, "lost_ext", LOSS, "extended sample that is incomplete, or whose address is not to be trusted")
 STAT(IGNORED_IMAGE, "ignored_by_image", IGNORED, "left out by --image, as asked")
 STAT(IGNORED_EXT, "ignored_by_ext", IGNORED, "extended samples of which no chosen event is true")
+STAT(IGNORED_SELF, "ignored_self", IGNORED, "the collector's own work")
 STAT(LOST_BT_NO_MAPPING, "lost_bt_no_mapping", FIGURE, "call chain frames in no known mapping (the sample itself is stored)")
 STAT(LOST_CG_FILE, "lost_bt_samplefile", FIGURE, "arcs whose sample file could not be written (the sample itself is stored)")
 STAT(BT_ABORTED, "bt_aborted", FIGURE, "call chains cut short by a bad frame pointer")

@@ -2,6 +2,8 @@
 /* TAG(id, name, kind, what a person is told), in the order of a canonical path */
 TAG(SESSION, "session", SPEC_TAG_SESSIONS, "sum of sessions: list of names and globs; first in a path")
 TAG(SESSION_EXCLUDE, "session-exclude", SPEC_TAG_SESSIONS, "leave sessions out of that sum")
+TAG(TIME, "time", SPEC_TAG_SPAN, "sum of the sessions in a span: 09:00..09:05, -10m..-5m, 2026-11-21; first in a path")
+TAG(LAST, "last", SPEC_TAG_SPAN, "sum of the sessions of the last 30s, 5m, 1h ...; first in a path")
 TAG(DEFAULT, "", SPEC_TAG_IMAGES, "a name without a tag: application or library of that name")
 TAG(EVENT, "event", SPEC_TAG_NAMES, "list of event names")
 TAG(COUNT, "count", SPEC_TAG_NUMBERS, "list of counts (events per sample)")

@@ -349,12 +349,13 @@ void annotate_total(const struct report_job *job, const struct sources *s,
 	strbuf_putc(out, '\n');
 }
 
-void annotate_classes(const struct profile *p, struct strbuf *out)
+void annotate_classes(const struct report_job *job, struct strbuf *out)
 {
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
 	const char *at;
 
-	header_lines(p, &text);
+	header_lines(job->p, &text);
+	report_span(job, &text);
 	at = strbuf_str(&text);
 	while (*at) {
 		CLEANUP(strbuf_fini) struct strbuf line = { 0 };
@@ -396,6 +397,6 @@ void annotate_about(const struct report_job *job, const char *what, struct strbu
 			    "\"inlined here\" shows them\n * again where it is called, "
 			    "and is in no total\n");
 	strbuf_puts(out, " * \n");
-	annotate_classes(job->p, out);
+	annotate_classes(job, out);
 	strbuf_puts(out, " */\n");
 }

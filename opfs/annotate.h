@@ -52,7 +52,7 @@ void annotate_total(const struct report_job *job, const struct sources *s,
 		    struct strbuf *out);
 
 /* What was counted, as lines of a comment. */
-void annotate_classes(const struct profile *p, struct strbuf *out);
+void annotate_classes(const struct report_job *job, struct strbuf *out);
 
 /* The comment about the report: its path and what was counted. */
 void annotate_about(const struct report_job *job, const char *what, struct strbuf *out);

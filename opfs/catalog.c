@@ -266,7 +266,11 @@ static int read_tables(struct catalog_build *b, struct catalog_dir *d)
 	if (!rc) {
 		int live = spec_live_read(d->fd, &d->live, &why);
 
+		struct spec_session_span when = { 0 };
+
 		d->has_live = !live;
+		if (!live && !spec_session_span(d->fd, d->session, 0, &when, NULL))
+			d->when = when.span;
 		if (live && live != -ENOENT)
 			rc = add_bad(b, "stats/live", why.msg);
 	}

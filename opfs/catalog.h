@@ -13,6 +13,7 @@
 #include "libspec/name.h"
 #include "libspec/sample_format.h"
 #include "libspec/sample_read.h"
+#include "libspec/span.h"
 #include "libspec/stats.h"
 #include "opfs/archive_dir.h"
 #include "opfs/viewer.h"
@@ -53,6 +54,7 @@ struct catalog_dir {
 	struct spec_stats stats;
 	struct spec_live live;
 	bool has_live; /* written by a collector of ours */
+	struct spec_span when; /* from its start to the last drain; 0, 0: not known */
 	char **notes;  /* stats/notes: lines for `status` */
 	size_t nr_notes;
 	char **throttled; /* events */

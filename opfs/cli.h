@@ -10,6 +10,7 @@ int opfs_ls_main(int argc, char **argv);
 int opfs_cat_main(int argc, char **argv);
 int opfs_why_main(int argc, char **argv);
 int opfs_diff_main(int argc, char **argv);
+int opfs_check_main(int argc, char **argv);
 
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
 

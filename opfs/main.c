@@ -22,6 +22,7 @@ static const struct command commands[] = {
 	{ "cat", "print files of it without a mount", opfs_cat_main },
 	{ "diff", "compare two slices of it", opfs_diff_main },
 	{ "why", "say what a path means, or why it does not exist", opfs_why_main },
+	{ "check", "find out whether everything in a session is whole", opfs_check_main },
 };
 
 static const struct command *find_command(const char *name)

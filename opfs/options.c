@@ -83,6 +83,8 @@ static void read_word(struct options *o, enum spec_word_id word)
 
 void options_init(struct options *o, const struct spec *spec)
 {
+	const struct spec_tag *span = spec_span_tag(spec);
+
 	*o = (struct options){
 		.demangle = SYM_DEMANGLE_NORMAL,
 		.include_symbols = spec->values[SPEC_INCLUDE_SYMBOLS],
@@ -93,6 +95,8 @@ void options_init(struct options *o, const struct spec *spec)
 		.root = spec->values[SPEC_ROOT],
 		.search_dirs = spec->values[SPEC_SEARCH_DIRS],
 		.base_dirs = spec->values[SPEC_BASE_DIRS],
+		.span = span ? spec->values[span->id] : NULL,
+		.span_tag = span ? span->name : NULL,
 	};
 	for (size_t i = 0; i < SPEC_NR_TAGS; i++) {
 		const struct spec_value *v = spec->values[i];

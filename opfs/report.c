@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "opfs/header.h"
+
 const struct report *const reports[] = {
 #define REPORT(id) &report_##id,
 #include "opfs/report_list.h"
@@ -109,7 +111,7 @@ static void add_wholes(const struct profile *p, struct strbuf *out)
 	}
 }
 
-void report_sides(const struct report_job *job, struct strbuf *out)
+static void add_sides(const struct report_job *job, struct strbuf *out)
 {
 	if (!job->p->base)
 		return;
@@ -120,6 +122,33 @@ void report_sides(const struct report_job *job, struct strbuf *out)
 	strbuf_printf(out, " (older); sure: by more than %d standard errors\n",
 		      PROFILE_SIGMAS);
 	add_wholes(job->p, out);
+}
+
+void report_span(const struct report_job *job, struct strbuf *out)
+{
+	const struct catalog *cat = job->p->cat;
+	struct spec_span all = { UINT64_MAX, 0 };
+
+	if (!job->o->span)
+		return;
+	for (size_t i = 0; i < cat->nr_dirs; i++) {
+		const struct spec_span *s = &cat->dirs[i].when;
+
+		all.from_ns = s->from_ns < all.from_ns ? s->from_ns : all.from_ns;
+		all.to_ns = s->to_ns > all.to_ns ? s->to_ns : all.to_ns;
+	}
+	strbuf_printf(out, "Sessions of %s:", job->o->span_tag);
+	view_text(job->o->span->raw, out);
+	strbuf_printf(out, ": %zu, whole, from ", cat->nr_dirs);
+	spec_span_show(&all, out);
+	strbuf_putc(out, '\n');
+}
+
+void report_header(const struct report_job *job, struct strbuf *out)
+{
+	header_lines(job->p, out);
+	report_span(job, out);
+	add_sides(job, out);
 }
 
 int report_done(const struct strbuf *out, struct err *err)

@@ -100,8 +100,11 @@ int report_view_options(const struct report_job *job, struct view_options *out,
 			struct lines **lines, struct err *err);
 /* "EVENT:COUNT", and ":0xMASK" if the unit mask is not 0. */
 void report_event(const struct profile_class *c, struct strbuf *out);
-/* In a comparison: which sides there are; else nothing. */
-void report_sides(const struct report_job *job, struct strbuf *out);
+/* With time: or last:, which sessions were summed, and from when to when they really were;
+ * else nothing. */
+void report_span(const struct report_job *job, struct strbuf *out);
+/* What stands above rows: header_lines(), report_span(); in a comparison, its sides. */
+void report_header(const struct report_job *job, struct strbuf *out);
 /* What a render returns at its end: strbuf_error(), with a message. */
 int report_done(const struct strbuf *out, struct err *err);
 /* -EINTR and -ENOMEM with a message. */

@@ -269,7 +269,7 @@ static void add_header(const struct asm_text *t)
 		strbuf_putc(t->out, '\n');
 	}
 	strbuf_puts(t->out, " * \n");
-	annotate_classes(t->p, t->out);
+	annotate_classes(t->job, t->out);
 	strbuf_puts(t->out, " */\n");
 }
 

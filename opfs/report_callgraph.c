@@ -5,7 +5,6 @@
 #include "base/cleanup.h"
 #include "opfs/calls.h"
 #include "opfs/column.h"
-#include "opfs/header.h"
 #include "opfs/percent.h"
 #include "opfs/report.h"
 
@@ -107,7 +106,7 @@ static void add_head(const struct graph *g, struct strbuf *out)
 {
 	if (g->job->o->view.no_header)
 		return;
-	header_lines(g->job->p, out);
+	report_header(g->job, out);
 	strbuf_puts(out, g->job->p->nr_arc_files
 				 ? "Callers above a symbol and callees below it count "
 				   "samples that were taken during calls, not calls\n"

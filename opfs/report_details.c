@@ -4,7 +4,6 @@
 
 #include "base/cleanup.h"
 #include "opfs/column.h"
-#include "opfs/header.h"
 #include "opfs/report.h"
 
 /* Under each symbol the places in it that have samples, as opreport -d. */
@@ -91,7 +90,7 @@ static int render(const struct report_job *job, struct strbuf *out, struct err *
 	if (rc)
 		return rc;
 	if (!job->o->view.no_header) {
-		header_lines(job->p, out);
+		report_header(job, out);
 		column_titles(&d.table, out);
 	}
 	for (size_t i = 0; i < d.view.nr_rows; i++) {

@@ -120,6 +120,10 @@ static void add_line(const char *key, const char *value, struct strbuf *out)
 static void add_session(const struct catalog_dir *d, struct strbuf *out)
 {
 	add_line("session", d->session, out);
+	if (d->when.from_ns) {
+		strbuf_puts(out, "started: ");
+		add_time(d->when.from_ns, out);
+	}
 	if (d->has_live) {
 		strbuf_printf(out, "state: %s\ngeneration: %" PRIu64 "\ndrained: ",
 			      d->live.closed ? "closed" : "being recorded",
@@ -301,6 +305,10 @@ static int render(const struct report_job *job, struct strbuf *out, struct err *
 	if (!samples || !outside)
 		return report_no_memory(err);
 	add_selection(p, out);
+	if (job->o->span) {
+		strbuf_puts(out, "span: ");
+		report_span(job, out);
+	}
 	for (size_t i = 0; i < p->cat->nr_dirs; i++)
 		add_session(&p->cat->dirs[i], out);
 	add_damaged(p->cat->bad, p->cat->nr_bad, out);

@@ -107,8 +107,7 @@ static int render(const struct report_job *job, struct strbuf *out, struct err *
 	if (view_apps_init(&view, p, &job->o->view))
 		return report_no_memory(err);
 	if (!job->o->view.no_header) {
-		header_lines(p, out);
-		report_sides(job, out);
+		report_header(job, out);
 		add_titles(p, "", out);
 	}
 	for (size_t i = 0; i < view.nr_apps; i++) {

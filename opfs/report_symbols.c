@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/cleanup.h"
 #include "opfs/column.h"
-#include "opfs/header.h"
 #include "opfs/report.h"
 
 static int render(const struct report_job *job, struct strbuf *out, struct err *err)
@@ -21,8 +20,7 @@ static int render(const struct report_job *job, struct strbuf *out, struct err *
 	if (view_init(&view, p, &options) || column_table_init(&table, &view))
 		return report_no_memory(err);
 	if (!job->o->view.no_header) {
-		header_lines(p, out);
-		report_sides(job, out);
+		report_header(job, out);
 		column_titles(&table, out);
 	}
 	for (size_t i = 0; i < view.nr_rows; i++) {

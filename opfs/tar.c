@@ -144,7 +144,7 @@ static int lay_out(struct tar *a, struct err *err)
 
 int tar_seal(struct tar *a, int64_t mtime, struct err *err)
 {
-	const struct tar_info info = { .name = "MANIFEST", .mtime = mtime };
+	const struct tar_info info = { .name = SPEC_MANIFEST, .mtime = mtime };
 	int rc;
 
 	if (a->members.len)

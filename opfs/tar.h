@@ -15,8 +15,8 @@
 /*
  * A tar archive that is never anywhere as a whole: where each member and its header lie
  * is settled once, then any range of bytes is made from the members' files.  Its last
- * member, MANIFEST, has the SHA-256 of all others as sha256sum(1) writes them; who reads
- * the archive from its beginning has them computed on the way.
+ * member, MANIFEST, has the SHA-256 of all others (libspec/manifest.h); who reads the
+ * archive from its beginning has them computed on the way.
  *
  * Members are added, tar_seal() settles the layout; afterwards any thread may read.
  */

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "libspec/manifest.h"
 #include "opfs/tar.h"
 
 /*
@@ -44,14 +45,12 @@ struct member {
 	struct timespec mtim;
 };
 
-enum { SUM_BYTES = SHA256_DIGEST_SIZE };
-
 struct sums { /* of the members, in the order of the layout */
 	pthread_mutex_t lock;
 	struct sha256_ctx ctx;
 	uint64_t at;   /* all before this offset of the archive is summed */
 	size_t member; /* the first whose sum is not done */
-	uint8_t (*done)[SUM_BYTES];
+	uint8_t (*done)[SPEC_SUM_BYTES];
 	struct strbuf manifest; /* once all are done */
 };
 

@@ -35,48 +35,25 @@ static bool is_summed(const struct member *m)
 	return m->kind != MEMBER_DIR && m->kind != MEMBER_MANIFEST;
 }
 
-/* ---- the text: as sha256sum has it, which escapes "\", "\n" and "\r" of names */
-
-static const char *escaped(char c)
-{
-	return c == '\\' ? "\\\\" : c == '\n' ? "\\n" : c == '\r' ? "\\r" : NULL;
-}
-
-static void add_line(const uint8_t *sum, const char *name, struct strbuf *out)
-{
-	if (strpbrk(name, "\\\n\r"))
-		strbuf_putc(out, '\\');
-	for (int i = 0; i < SUM_BYTES; i++)
-		strbuf_printf(out, "%02x", sum[i]);
-	strbuf_puts(out, "  ");
-	for (; *name; name++) {
-		if (escaped(*name))
-			strbuf_puts(out, escaped(*name));
-		else
-			strbuf_putc(out, *name);
-	}
-	strbuf_putc(out, '\n');
-}
+/* ---- the text */
 
 static void make_manifest(const struct tar *a, struct strbuf *out)
 {
+	spec_manifest_begin(out);
 	for (size_t i = 0; i < a->members.len; i++)
 		if (is_summed(&a->members.data[i]))
-			add_line(a->sums.done[i], a->members.data[i].name, out);
+			spec_manifest_line(out, a->sums.done[i],
+					   a->members.data[i].name);
+	spec_manifest_end(out);
 }
 
 uint64_t tar_sums_size(const struct tar *a)
 {
-	uint64_t size = 0;
+	uint64_t size = spec_manifest_frame_len();
 
-	vec_for(&a->members, m) {
-		if (!is_summed(m))
-			continue;
-		size += 2 * SUM_BYTES + strlen("  \n");
-		size += strpbrk(m->name, "\\\n\r") != NULL;
-		for (const char *c = m->name; *c; c++)
-			size += escaped(*c) ? 2 : 1;
-	}
+	vec_for(&a->members, m)
+		if (is_summed(m))
+			size += spec_manifest_line_len(m->name);
 	return size;
 }
 
@@ -94,7 +71,7 @@ static void end_members(struct tar *a)
 
 	while (current(a)->kind != MEMBER_MANIFEST &&
 	       tar_content(current(a)) + current(a)->size <= s->at) {
-		sha256_digest(&s->ctx, SUM_BYTES, s->done[s->member]);
+		sha256_digest(&s->ctx, SPEC_SUM_BYTES, s->done[s->member]);
 		s->member++;
 	}
 }

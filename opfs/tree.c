@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "opfs/spans.h"
 #include "opfs/tree_impl.h"
 
 /* ---- the tree */
@@ -36,7 +37,9 @@ int tree_new(const struct tree_options *o, struct tree **out, struct err *err)
 	t->cache = cache_new(o->cache_bytes / 2);
 	t->reasons = reasons_new();
 	t->resolver = resolver_new(o->mountpoint);
-	if (failed || !t->syms || !t->cache || !t->reasons || !t->resolver)
+	t->spans = spans_new();
+	if (failed || !t->syms || !t->cache || !t->reasons || !t->resolver ||
+	    !t->spans)
 		rc = err_set(err, -ENOMEM, "out of memory");
 	else
 		rc = catalog_store_new(o->session_dir, &t->store, err);
@@ -59,6 +62,7 @@ void tree_free(struct tree *t)
 	tree_others_fini(&t->others);
 	reasons_free(t->reasons);
 	resolver_free(t->resolver);
+	spans_free(t->spans);
 	free((char *)t->o.session_dir);
 	free((char *)t->o.mountpoint);
 	free((char *)t->o.about);
@@ -216,7 +220,8 @@ static int refreshed_side(const struct ask *a, const struct place *p, const char
 			  struct place *to)
 {
 	struct place base;
-	int rc = tree_enter_in(a, dir, p->spec, &base);
+	int rc = spec_span_tag(p->spec) ? tree_span_enter(a, p->spec, &base)
+					: tree_enter_in(a, dir, p->spec, &base);
 
 	if (rc)
 		return rc;
@@ -261,14 +266,27 @@ static int refreshed(const struct ask *a, const struct place *p, struct place *t
 	return rc;
 }
 
+static bool same_sessions(const struct spec *a, const struct spec *b)
+{
+	for (size_t i = 0; i < a->nr_sessions && i < b->nr_sessions; i++)
+		if (strcmp(a->sessions[i], b->sessions[i]) != 0)
+			return false;
+	return a->nr_sessions == b->nr_sessions;
+}
+
 /* Is @p, but for its base, of the newest generation?  -EAGAIN if a->quick and it would
  * take time to tell. */
 static int is_newest(const struct ask *a, const struct place *p, const char *dir,
 		     bool *is)
 {
+	CLEANUP(spec_putp) struct spec *spec = NULL;
 	struct catalog *now;
-	int rc = tree_catalog(a, dir, p->spec, &now);
+	int rc = spec_span_tag(p->spec) ? tree_span_now(a, p->spec, &spec) : 0;
 
+	*is = !rc && (!spec || same_sessions(spec, p->spec));
+	if (rc || !*is)
+		return rc;
+	rc = tree_catalog(a, dir, p->spec, &now);
 	if (rc)
 		return rc;
 	*is = now == p->cat;

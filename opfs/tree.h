@@ -60,7 +60,8 @@ struct place_base {
 /* Will nothing that a place shows change any more?  Not at the root. */
 static inline bool place_saved(const struct place *p)
 {
-	return p->cat && p->cat->saved && (!p->base || p->base->p.cat->saved);
+	return p->cat && p->cat->saved && !spec_span_tag(p->spec) &&
+	       (!p->base || place_saved(&p->base->p));
 }
 
 /* A number that is another one when what the place shows may be. */

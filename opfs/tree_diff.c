@@ -18,7 +18,8 @@ static int no_memory(const struct ask *a)
 
 bool tree_selects(const struct spec_tag *tag)
 {
-	return !spec_tag_presents(tag) && tag->kind != SPEC_TAG_SESSIONS;
+	return !spec_tag_presents(tag) && tag->kind != SPEC_TAG_SESSIONS &&
+	       tag->kind != SPEC_TAG_SPAN;
 }
 
 /* @side with one value more, which must be complete; @side is replaced. */

@@ -17,6 +17,7 @@
  *	tree.c         walking, freshness, what front ends ask about a place
  *	tree_place.c   places
  *	tree_root.c    components at the root: sessions
+ *	tree_span.c    time: and last:
  *	tree_step.c    components below: files, links, tags
  *	tree_value.c   values of tags, which may span components
  *	tree_present.c values of tags that select nothing, and which files take them
@@ -57,6 +58,7 @@ struct tree {
 	struct cache *cache;
 	struct reasons *reasons;
 	struct resolver *resolver;
+	struct spans *spans;
 	struct others others;
 };
 
@@ -248,6 +250,18 @@ bool tree_is_reserved(const char *name);
 void tree_listed_session(const char *name, struct strbuf *out);
 /* May @v see the session?  Yes, unless the mount is shared and its modes say no. */
 bool tree_may_see(const struct tree *t, const char *session, const struct viewer *v);
+
+/* ---- tree_span.c */
+
+/* time:VALUE and last:VALUE, at the root. */
+int tree_span_value(const struct ask *a, const struct spec_tag *tag, const char *raw,
+		    struct place *to);
+/* @spec, which has a span, with the sessions that it means now. */
+int tree_span_now(const struct ask *a, const struct spec *spec, struct spec **out);
+/* tree_enter_in() of these sessions, all as they were at one moment. */
+int tree_span_enter(const struct ask *a, const struct spec *spec, struct place *to);
+/* Values worth listing. */
+int tree_span_names(const struct ask *a, const struct spec_tag *tag, struct names *out);
 
 /* ---- tree_step.c */
 

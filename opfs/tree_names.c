@@ -290,6 +290,8 @@ int tree_value_names(const struct ask *a, const struct place *p,
 		return image_names(a, p, tag, out);
 	case SPEC_TAG_SYMBOL:
 		return tree_symbol_names(a, p, out);
+	case SPEC_TAG_SPAN:
+		return tree_span_names(a, tag, out);
 	case SPEC_TAG_SESSIONS:
 		return session_names(a, p, tag, out);
 	case SPEC_TAG_NAMES:

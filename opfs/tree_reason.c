@@ -99,7 +99,8 @@ static bool looks_like_tag(const char *raw, struct strbuf *out)
 		      "there is no tag \"%.*s\" in this version (there are:", (int)len,
 		      raw);
 	for (size_t i = 0; i < SPEC_NR_TAGS; i++)
-		if (*spec_tags[i].name && i != SPEC_SESSION && i != SPEC_SESSION_EXCLUDE)
+		if (*spec_tags[i].name && i != SPEC_SESSION && i != SPEC_SESSION_EXCLUDE &&
+		    spec_tags[i].kind != SPEC_TAG_SPAN)
 			strbuf_printf(out, " %s", spec_tags[i].name);
 	strbuf_printf(out, "), and no image is called %.60s", raw);
 	return true;

@@ -374,7 +374,8 @@ int tree_session_exclude(const struct ask *a, const struct place *from, const ch
 	less = all ? spec_with_sessions(all, kept.data, kept.len) : NULL;
 	if (!less)
 		return err_set(a->err, -ENOMEM, "out of memory");
-	return tree_enter_in(a, NULL, less, to);
+	return spec_span_tag(less) ? tree_span_enter(a, less, to)
+				   : tree_enter_in(a, NULL, less, to);
 }
 
 /* ---- components */
@@ -399,10 +400,12 @@ static int step_tag(const struct ask *a, const char *name, const struct spec_wor
 
 	if (word->tag->id == SPEC_SESSION && word->value)
 		return tree_session_value(a, word->value, to);
+	if (word->tag->kind == SPEC_TAG_SPAN && word->value)
+		return tree_span_value(a, word->tag, word->value, to);
 	rc = tree_enter_sessions(a, names, 1, false, &current);
 	if (rc)
 		return rc;
-	if (word->tag->id == SPEC_SESSION)
+	if (word->tag->id == SPEC_SESSION || word->tag->kind == SPEC_TAG_SPAN)
 		rc = tree_place_init(to, PLACE_VALUES, current.cat, current.spec,
 				     current.sel, word->tag, NULL, a->err);
 	else

@@ -57,6 +57,7 @@ static void readme(const struct tree *t, struct strbuf *out)
 		"  cat current/event:CPU_CLK_UNHALTED/image:/bin/ls/report\n"
 		"  cat current/image/*/report\n"
 		"  cat session:run1,run2/summary\n"
+		"  cat last:30s/report time:09:00..09:05/report\n"
 		"  ls current/event: current/image: current/symbol:\n",
 		catalog_store_path(t->store));
 	add_files(out);

@@ -115,8 +115,8 @@ static int step_tag(const struct ask *a, const struct place *from,
 {
 	const struct spec_tag *tag = word->tag;
 
-	if (tag->id == SPEC_SESSION)
-		return err_set(a->err, -ENOENT, "session: comes first in a path");
+	if (tag->id == SPEC_SESSION || tag->kind == SPEC_TAG_SPAN)
+		return err_set(a->err, -ENOENT, "%s: comes first in a path", tag->name);
 	if (!tree_may_give(from, tag))
 		return given_before(a, from, tag);
 	return word->value ? tree_value(a, from, tag, word->value, to)
@@ -228,6 +228,8 @@ static int step_value(const struct ask *a, const struct place *from, const char 
 
 	if (from->tag->id == SPEC_SESSION)
 		return tree_session_value(a, name, to);
+	if (from->tag->kind == SPEC_TAG_SPAN)
+		return tree_span_value(a, from->tag, name, to);
 	rc = tree_value(a, from, from->tag, name, to);
 	if (!rc && to->kind == PLACE_PROFILE)
 		to->listed = from->listed;

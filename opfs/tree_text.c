@@ -155,7 +155,8 @@ static void side_key(const struct place *p, const struct report *r, struct strbu
 	for (size_t i = 0; i < SPEC_NR_TAGS; i++) {
 		const struct spec_value *value = p->spec->values[i];
 
-		if (value && (i == SPEC_SYMBOL || spec_tag_presents(&spec_tags[i])))
+		if (value && (i == SPEC_SYMBOL || spec_tag_presents(&spec_tags[i]) ||
+			      spec_tags[i].kind == SPEC_TAG_SPAN))
 			strbuf_printf(key, "%zu:%d%s\n", i, value->exact, value->raw);
 	}
 	strbuf_putc(key, ';');

@@ -11,9 +11,13 @@ file is an object; what it leaves out has the default given here:
   event "CPU_CLK_UNHALTED"   count 100000   um 0   tgid tid cpu "all"
   samples {"0x1000": 1}: key -> value    mtime 0   kernel false   cpu_type 4   code 0
 An image is a path ("/bin/ls"), "kern:NAME", or "anon:LABEL:TGID:LO:HI" in hexadecimal.
+"sessions": {NAME: {...}} tells of one session: "stats" {name: number}, "live" as above,
+"started" seconds, "tasks" [[tgid, tid, start_ns, comm, command line, cgroup]], and
+"manifest" [["KEY", "VALUE"]]: facts of a MANIFEST, which is written last.
 Names are written as they stand, as OProfile does; a session with "escape": true in one
 of its files gets a table "images" and names escaped as opcollect does.
 """
+import hashlib
 import json
 import os
 import struct
@@ -94,6 +98,38 @@ def write(fd, parts, data):
     os.close(fd)
 
 
+def manifest(top, facts):
+    """The MANIFEST of a directory: facts, checksums as sha256sum's, and its own."""
+    lines = ["# opfs manifest 1\n"] + ["# %s %s\n" % (k, v) for k, v in facts]
+    for where, _, names in os.walk(top):
+        for name in names:
+            path = os.path.join(where, name)
+            with open(path, "rb") as f:
+                digest = hashlib.sha256(f.read()).hexdigest()
+            if path != os.path.join(top, "MANIFEST"):
+                lines.append("%s  %s\n" % (digest, os.path.relpath(path, top)))
+    text = "".join(lines)
+    return text + "# sum %s\n" % hashlib.sha256(text.encode()).hexdigest()
+
+
+def tell(top, fd, name, more):
+    """What "sessions" says of one."""
+    def put(path, text):
+        write(fd, ["samples", name] + path.split("/"), text.encode())
+
+    for figure, number in more.get("stats", {}).items():
+        put("stats/" + figure, str(number))
+    if "live" in more:
+        put("stats/live", "%d %d %s\n" % tuple(more["live"]))
+    if "started" in more:
+        put("stats/started", "%d\n" % more["started"])
+    if "tasks" in more:
+        put("tasks", "# opfs tasks 1\n" + "".join(
+            "\t".join(str(f) for f in row) + "\n" for row in more["tasks"]))
+    if "manifest" in more:
+        put("MANIFEST", manifest(os.path.join(top, "samples", name), more["manifest"]))
+
+
 def main():
     top = sys.argv[1]
     with open(sys.argv[2]) if len(sys.argv) > 2 else sys.stdin as f:
@@ -126,6 +162,8 @@ def main():
     if "live" in told:
         line = "%d %d %s\n" % tuple(told["live"])
         write(fd, ["samples", "current", "stats", "live"], line.encode())
+    for session, more in told.get("sessions", {}).items():
+        tell(top, fd, session, more)
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ copy_tree()
 	for d in gnu bsd; do
 		(cd "$W/$d" && sha256sum --strict --quiet -c MANIFEST)
 		[ "$(cd "$W/$d" && find . -type f | wc -l)" = \
-			$(($(wc -l <"$W/$d/MANIFEST") + 1)) ]
+			$(($(grep -vc '^#' "$W/$d/MANIFEST") + 1)) ]
 	done
 	[ -e "$W/gnu/archive$W/bin/.debug/prog.debug" ]
 	[ "$(stat -c %Y "$W/gnu/archive$W/bin/prog")" = "$(stat -c %Y "$W/bin/prog")" ]

@@ -215,9 +215,11 @@ Test(decode, reads_names_forks_exits_losses_and_throttling)
 	put64(&b, 77);
 	put64(&b, 4711);
 	end_with_id(&b, 0, 0, 55, 1, 77);
+	rec.why = SPEC_NR_STATS; /* of whatever was there before */
 	cr_assert_eq(decode(&d, &b, &rec), 0);
 	cr_expect_eq(rec.kind, COLL_REC_LOST);
 	cr_expect_eq(rec.lost, 4711);
+	cr_expect_eq(rec.why, 0);
 
 	begin(&b, PERF_RECORD_THROTTLE, 0);
 	put64(&b, 66);

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collector/engine.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "collector/src_kernel.h"
+#include "collector/src_perf.h"
+
+#define SECOND_NS 1000000000ULL
+#define LATE_NS (2 * SECOND_NS) /* how long a process is remembered after its end */
+
+uint64_t coll_now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * SECOND_NS + (uint64_t)ts.tv_nsec;
+}
+
+void coll_engine_close_source(struct coll_engine *e)
+{
+	if (e->source)
+		e->source->ops->free(e->source);
+	e->source = NULL;
+	e->running = false;
+}
+
+static void forget_notes(struct coll_engine *e)
+{
+	vec_for(&e->notes, note)
+		free(*note);
+	vec_fini(&e->notes);
+}
+
+void coll_engine_fini(struct coll_engine *e)
+{
+	coll_engine_close_source(e);
+	coll_collect_fini(&e->collect);
+	coll_session_fini(&e->session);
+	coll_plan_fini(&e->plan);
+	forget_notes(e);
+	strbuf_fini(&e->settings);
+	free(e->throttled);
+	free(e->throttle_told);
+	e->throttled = e->throttle_told = NULL;
+}
+
+void coll_engine_note(struct coll_engine *e, const char *text)
+{
+	char *copy = *text ? strdup(text) : NULL;
+
+	if (!copy)
+		return;
+	log_note("%s", text);
+	if (vec_push(&e->notes, copy))
+		free(copy);
+}
+
+int coll_engine_plan_saved(struct coll_engine *e, struct coll_options *opt,
+			   const struct coll_sink_event *events, struct err *err)
+{
+	size_t nr = opt->events.len + 1;
+
+	e->opt = opt;
+	e->ext = &opt->ext;
+	e->events = events;
+	e->throttled = calloc(nr, sizeof(bool));
+	e->throttle_told = calloc(nr, sizeof(bool));
+	return e->throttled && e->throttle_told ? 0 : err_errno(err, -ENOMEM, "events");
+}
+
+int coll_engine_plan(struct coll_engine *e, struct coll_options *opt, struct err *err)
+{
+	int rc = coll_plan_init(&e->plan, opt, err);
+
+	if (!rc && opt->vmlinux)
+		rc = coll_kernel_check(opt->vmlinux, err);
+	return rc ? rc : coll_engine_plan_saved(e, opt, e->plan.sink, err);
+}
+
+static int open_driver(struct coll_engine *e, struct err *err)
+{
+	struct coll_driver_options driver = {
+		.events = e->opt->events.data,
+		.nr_events = e->opt->events.len,
+		.ext = e->ext,
+		.callchain = e->opt->callgraph,
+		.pages = e->opt->pages == COLL_DEFAULT_PAGES ? 0 : e->opt->pages,
+		.save = e->opt->save,
+	};
+
+	return coll_driver_new(&driver, &e->source, err);
+}
+
+int coll_engine_open_source(struct coll_engine *e, const uint32_t *tids, size_t nr_tids,
+			    bool on_exec, struct err *err)
+{
+	struct coll_perf_options perf = {
+		.events = e->opt->events.data,
+		.nr_events = e->opt->events.len,
+		.callchain = e->opt->callgraph,
+		.max_stack = e->opt->max_stack,
+		.pages = e->opt->pages,
+		.tids = tids,
+		.nr_tids = nr_tids,
+		.on_exec = on_exec,
+	};
+	char notes[256];
+	int rc;
+
+	if (e->opt->driver)
+		return open_driver(e, err);
+	rc = coll_perf_new(&perf, &e->source, notes, err);
+	if (!rc)
+		coll_engine_note(e, notes);
+	return rc;
+}
+
+/* Which kernel ran: this one, or for a saved stream the one that files are given of. */
+static void say_kernel(const struct coll_options *o, struct coll_kernel_options *kernel)
+{
+	static const char nothing[] = "/dev/null";
+
+	*kernel = (struct coll_kernel_options){ .vmlinux = o->vmlinux,
+						.no_vmlinux = o->no_vmlinux };
+	if (!o->replay)
+		return;
+	kernel->saved = true;
+	kernel->no_vmlinux |= !o->vmlinux && !o->kallsyms;
+	kernel->kallsyms = o->kallsyms ? o->kallsyms : nothing;
+	kernel->modules = o->modules ? o->modules : nothing;
+}
+
+int coll_engine_open_session(struct coll_engine *e, bool append, struct err *err)
+{
+	const struct coll_options *o = e->opt;
+	struct coll_kernel_options kernel;
+	int rc = coll_session_open(&e->session, o->session_dir, append, err);
+
+	say_kernel(o, &kernel);
+	if (!rc)
+		rc = coll_collect_init(&e->collect, e->session.fd, e->events, &kernel,
+				       o->images.data, o->images.len, err);
+	if (rc)
+		return rc;
+	e->collect.ext = e->ext;
+	e->collect.ext_first = (uint32_t)o->events.len;
+	e->collect.separate = o->separate;
+	e->collect.filter = o->images.len;
+	e->collect.callgraph = o->callgraph;
+	e->collect.throttled = e->throttled;
+	return 0;
+}
+
+void coll_engine_note_limits(struct coll_engine *e)
+{
+	bool kernel = false;
+
+	vec_for(&e->opt->events, ev) {
+		char text[256];
+
+		kernel |= ev->spec.kernel && !ev->user_only;
+		log_debug("%s: a sample every %llu (0: %llu a second)",
+			  ev->spec.event.name, (unsigned long long)ev->period,
+			  (unsigned long long)ev->rate_hz);
+		if (!ev->user_only)
+			continue;
+		snprintf(text, sizeof(text),
+			 "%s: no right to sample the kernel: user code only; to see the "
+			 "kernel run as root, or: sysctl kernel.perf_event_paranoid=1",
+			 ev->spec.event.name);
+		coll_engine_note(e, text);
+	}
+	if (kernel)
+		coll_engine_note(e, e->collect.kernel.note);
+}
+
+/* What a session says of how it was made, from its beginning. */
+static int describe(struct coll_engine *e, int session_fd, struct err *err)
+{
+	int rc = 0;
+
+	if (e->settings.len)
+		rc = file_replace(session_fd, "settings", e->settings.data,
+				  e->settings.len, 0644, 0, err);
+	vec_for(&e->notes, note)
+		if (!rc)
+			rc = spec_stats_note(session_fd, *note, err);
+	return rc;
+}
+
+int coll_engine_start(struct coll_engine *e, struct err *err)
+{
+	struct err why = { 0 };
+	int rc;
+
+	if (describe(e, e->session.fd, &why))
+		log_warn("notes of the session could not be written: %s", why.msg);
+	rc = e->source->ops->start(e->source, err);
+	if (rc)
+		return rc;
+	e->running = true;
+	coll_engine_tell(e, false);
+	return 0;
+}
+
+static int drain(struct coll_engine *e, bool all)
+{
+	int rc = e->source->ops->drain(e->source, all, coll_collect_take, &e->collect);
+
+	if (e->collect.last_ns > LATE_NS)
+		coll_tasks_sweep(&e->collect.tasks, e->collect.last_ns - LATE_NS);
+	coll_collect_trim(&e->collect);
+	e->last_drain_ns = coll_now_ns();
+	return rc;
+}
+
+int coll_engine_round(struct coll_engine *e)
+{
+	return drain(e, false);
+}
+
+int coll_engine_stop(struct coll_engine *e)
+{
+	struct spec_stats *s = &e->collect.stats;
+	uint64_t lost;
+	int rc;
+
+	if (!e->running)
+		return 0;
+	e->running = false;
+	e->source->ops->stop(e->source);
+	rc = drain(e, true);
+	/* losses that the kernel counted and could not report in the ring */
+	lost = e->source->ops->lost_untold(e->source);
+	s->value[SPEC_STAT_TAKEN] += lost;
+	s->value[SPEC_STAT_LOST_RECORDS] += lost;
+	return rc < 0 ? rc : 0;
+}
+
+static int tell_throttled(struct coll_engine *e, struct err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < e->opt->events.len; i++) {
+		if (!e->throttled[i] || e->throttle_told[i])
+			continue;
+		e->throttle_told[i] = true;
+		rc = spec_stats_throttled(e->session.fd, e->plan.sink[i].name, err);
+	}
+	return rc;
+}
+
+void coll_engine_tell(struct coll_engine *e, bool closed)
+{
+	struct err err = { 0 };
+	int rc = tell_throttled(e, &err);
+
+	if (!rc)
+		rc = coll_session_tell(&e->session, &e->collect.stats, closed, &err);
+	if (rc && (!e->untold || closed))
+		log_err("figures of the session could not be written: %s", err.msg);
+	e->untold = rc;
+}
+
+void coll_engine_tell_sometimes(struct coll_engine *e, uint64_t now_ns)
+{
+	uint64_t taken = e->collect.stats.value[SPEC_STAT_TAKEN];
+
+	if (now_ns - e->told_ns < SECOND_NS || taken == e->told_taken)
+		return;
+	e->told_ns = now_ns;
+	e->told_taken = taken;
+	coll_engine_tell(e, false);
+}
+
+int coll_engine_rotate(struct coll_engine *e, const char *name,
+		       struct coll_session_old *old, struct err *err)
+{
+	const struct spec_stats *now = &e->collect.stats;
+	int next = -1, rc;
+
+	*old = (struct coll_session_old){ .fd = -1 };
+	rc = coll_session_prepare(&e->session, &next, err);
+	if (!rc)
+		rc = describe(e, next, err);
+	if (rc) {
+		close_fd(&next);
+		return rc;
+	}
+	tell_throttled(e, NULL);
+	rc = coll_session_rotate(&e->session, next, now, name, old, err);
+	if (rc)
+		return rc;
+	for (int i = 0; i < SPEC_NR_STATS; i++)
+		e->past.value[i] += now->value[i];
+	coll_collect_move(&e->collect, e->session.fd);
+	for (size_t i = 0; i < e->opt->events.len; i++)
+		e->throttled[i] = e->throttle_told[i] = false;
+	e->told_taken = 0;
+	e->untold = false;
+	return 0;
+}

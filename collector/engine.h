@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef COLLECTOR_ENGINE_H
+#define COLLECTOR_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "collector/collect.h"
+#include "collector/options.h"
+#include "collector/plan.h"
+#include "collector/session.h"
+#include "collector/source.h"
+
+/*
+ * What every way of collecting shares: events, a source, the middle, a session, and the
+ * figures of that.  "record" runs one for as long as its command, the daemon for weeks.
+ */
+struct coll_engine {
+	const struct coll_options *opt; /* borrowed */
+	struct coll_ext *ext;           /* of @opt */
+	const struct coll_sink_event *events; /* of @plan, or of a saved stream */
+	struct coll_plan plan;
+	struct coll_session session;
+	struct coll_collect collect;
+	struct coll_source *source; /* NULL: closed */
+	bool running;               /* samples are being taken */
+	VEC(char *) notes;          /* what `status` should say; heap */
+	struct strbuf settings;     /* file "settings" of each session; "": none is written */
+	bool *throttled, *throttle_told; /* by event */
+	struct spec_stats past;     /* of sessions that were rotated away */
+	uint64_t told_ns, told_taken;
+	uint64_t last_drain_ns;     /* CLOCK_MONOTONIC */
+	bool untold;                /* figures could not be written */
+};
+
+/* A struct coll_engine that coll_engine_fini() accepts. */
+#define COLL_ENGINE_NONE                                                                 \
+	{                                                                                \
+		.session = {.lock_fd = -1, .samples_fd = -1, .fd = -1 }                  \
+	}
+
+void coll_engine_fini(struct coll_engine *e);
+
+/* CLOCK_MONOTONIC */
+uint64_t coll_now_ns(void);
+
+/* Completes the events of @opt and checks what can be checked without doing anything. */
+int coll_engine_plan(struct coll_engine *e, struct coll_options *opt, struct err *err);
+
+/* The same for a saved stream, whose @events are borrowed. */
+int coll_engine_plan_saved(struct coll_engine *e, struct coll_options *opt,
+			   const struct coll_sink_event *events, struct err *err);
+
+/* Something that a person should know, at once and in `status`; "" is nothing. */
+void coll_engine_note(struct coll_engine *e, const char *text);
+
+/**
+ * coll_engine_open_source - opens the driver, or perf events on whole CPUs or threads
+ * @tids: the threads; none: everything
+ * @on_exec: samples begin at the threads' next exec
+ */
+int coll_engine_open_source(struct coll_engine *e, const uint32_t *tids, size_t nr_tids,
+			    bool on_exec, struct err *err);
+/* Makes the session ready, and what counts in it. */
+int coll_engine_open_session(struct coll_engine *e, bool append, struct err *err);
+/* Notes what cannot be seen with these rights. */
+void coll_engine_note_limits(struct coll_engine *e);
+
+/* Lets samples be taken.  0 or -errno. */
+int coll_engine_start(struct coll_engine *e, struct err *err);
+/* Takes what there is.  1: again soon; 0; -errno: collecting cannot go on. */
+int coll_engine_round(struct coll_engine *e);
+/* Ends sampling, and takes all that is left.  0 or -errno. */
+int coll_engine_stop(struct coll_engine *e);
+/* Closes the source, after coll_engine_stop(). */
+void coll_engine_close_source(struct coll_engine *e);
+
+/* Writes figures for whoever looks at the session meanwhile. */
+void coll_engine_tell(struct coll_engine *e, bool closed);
+/* The same when there is something new, once a second at most. */
+void coll_engine_tell_sometimes(struct coll_engine *e, uint64_t now_ns);
+
+/**
+ * coll_engine_rotate - goes on in an empty session
+ * @name: how the present one is called from now on; NULL: by its start
+ * As coll_session_rotate(); @old receives the session that was closed.
+ */
+int coll_engine_rotate(struct coll_engine *e, const char *name,
+		       struct coll_session_old *old, struct err *err);
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "opfs/spans.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/strbuf.h"
+#include "libspec/clock.h"
+#include "libspec/session.h"
+
+/* What is that new is asked for again; a directory's time may stand still so long. */
+enum { LOOK_NS = 20000000, MANY = 16 };
+
+struct spans {
+	pthread_mutex_t lock; /* held while directories are read */
+	struct spans_list list;
+	struct timespec mtime; /* of samples/ when it was listed */
+	uint64_t ino;          /* of samples/; 0: it was not there */
+	uint64_t looked_ns;    /* CLOCK_REALTIME, when @list was made or found right */
+};
+
+struct spans *spans_new(void)
+{
+	struct spans *s = calloc(1, sizeof(*s));
+
+	if (s)
+		pthread_mutex_init(&s->lock, NULL);
+	return s;
+}
+
+void spans_list_fini(struct spans_list *l)
+{
+	for (size_t i = 0; i < l->nr; i++)
+		free(l->rows[i].name);
+	free(l->rows);
+	*l = (struct spans_list){ 0 };
+}
+
+void spans_free(struct spans *s)
+{
+	if (!s)
+		return;
+	spans_list_fini(&s->list);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}
+
+/* ---- reading */
+
+static const struct spans_row *find(const struct spans_list *l, const char *name)
+{
+	size_t low = 0, high = l->nr;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		int order = strcmp(l->rows[mid].name, name);
+
+		if (!order)
+			return &l->rows[mid];
+		if (order < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return NULL;
+}
+
+/* Reads what is not known for good; a session that has gone tells no time. */
+static void read_row(int session_dir_fd, const struct spans_row *known, uint64_t now_ns,
+		     struct spans_row *row)
+{
+	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
+	CLEANUP(close_fd) int fd = -1;
+	struct stat st;
+
+	strbuf_printf(&path, "samples/%s", row->name);
+	if (!strbuf_error(&path))
+		fd = openat(session_dir_fd, strbuf_str(&path),
+			    O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st))
+		return;
+	row->dev = st.st_dev;
+	row->ino = st.st_ino;
+	if (known && known->dated && known->when.closed && known->dev == row->dev &&
+	    known->ino == row->ino) {
+		row->when = known->when;
+		row->dated = true;
+		return;
+	}
+	row->dated = !spec_session_span(fd, row->name, now_ns, &row->when, NULL);
+}
+
+static int list_anew(struct spans *s, int session_dir_fd, uint64_t now_ns,
+		     struct err *err)
+{
+	CLEANUP(spec_session_list_fini) struct spec_session_list names = { 0 };
+	CLEANUP(spans_list_fini) struct spans_list l = { 0 };
+	int rc = spec_session_list(session_dir_fd, &names, err);
+
+	if (rc && rc != -ENOENT)
+		return rc;
+	l.rows = calloc(names.nr + 1, sizeof(*l.rows));
+	if (!l.rows)
+		return err_set(err, -ENOMEM, "out of memory");
+	for (; l.nr < names.nr; l.nr++) {
+		struct spans_row *row = &l.rows[l.nr];
+
+		row->name = TAKE(names.names[l.nr]);
+		read_row(session_dir_fd, find(&s->list, row->name), now_ns, row);
+	}
+	spans_list_fini(&s->list);
+	s->list = TAKE(l);
+	return 0;
+}
+
+/* Those that go on, or told no time yet. */
+static void look_again(struct spans *s, int session_dir_fd, uint64_t now_ns)
+{
+	for (size_t i = 0; i < s->list.nr; i++) {
+		struct spans_row *row = &s->list.rows[i], fresh = { .name = row->name };
+
+		if (row->dated && row->when.closed && strcmp(row->name, "current") != 0)
+			continue;
+		read_row(session_dir_fd, NULL, now_ns, &fresh);
+		*row = fresh;
+	}
+}
+
+static uint64_t ns_of(struct timespec ts)
+{
+	return (uint64_t)ts.tv_sec * SPEC_NS_PER_S + (uint64_t)ts.tv_nsec;
+}
+
+/* Is samples/ as it was when it was listed? */
+static bool is_listed(const struct spans *s, const struct stat *st)
+{
+	return s->looked_ns && st->st_ino == s->ino &&
+	       st->st_mtim.tv_sec == s->mtime.tv_sec &&
+	       st->st_mtim.tv_nsec == s->mtime.tv_nsec &&
+	       ns_of(st->st_mtim) + LOOK_NS < s->looked_ns;
+}
+
+static int renew(struct spans *s, int session_dir_fd, uint64_t now_ns, bool quick,
+		 struct err *err)
+{
+	struct stat st = { 0 };
+	int rc;
+
+	if (fstatat(session_dir_fd, "samples", &st, 0) && errno != ENOENT)
+		return err_errno(err, -errno, "samples, in the session directory");
+	if (is_listed(s, &st)) {
+		look_again(s, session_dir_fd, now_ns);
+		s->looked_ns = now_ns;
+		return 0;
+	}
+	if (quick && s->list.nr > MANY)
+		return -EAGAIN;
+	rc = list_anew(s, session_dir_fd, now_ns, err);
+	if (rc)
+		return rc;
+	s->ino = st.st_ino;
+	s->mtime = st.st_mtim;
+	s->looked_ns = now_ns;
+	return 0;
+}
+
+/* ---- */
+
+static int copy(const struct spans_list *from, struct spans_list *out, struct err *err)
+{
+	CLEANUP(spans_list_fini) struct spans_list l = { 0 };
+
+	l.rows = calloc(from->nr + 1, sizeof(*l.rows));
+	for (; l.rows && l.nr < from->nr; l.nr++) {
+		l.rows[l.nr] = from->rows[l.nr];
+		l.rows[l.nr].name = strdup(from->rows[l.nr].name);
+		if (!l.rows[l.nr].name)
+			return err_set(err, -ENOMEM, "out of memory");
+	}
+	if (!l.rows)
+		return err_set(err, -ENOMEM, "out of memory");
+	*out = TAKE(l);
+	return 0;
+}
+
+int spans_get(struct spans *s, int session_dir_fd, uint64_t now_ns, bool anew, bool quick,
+	      struct spans_list *out, struct err *err)
+{
+	int rc = 0;
+
+	if (quick && pthread_mutex_trylock(&s->lock))
+		return -EAGAIN;
+	if (!quick)
+		pthread_mutex_lock(&s->lock);
+	if (anew || now_ns < s->looked_ns || now_ns - s->looked_ns > LOOK_NS)
+		rc = renew(s, session_dir_fd, now_ns, quick, err);
+	rc = rc ? rc : copy(&s->list, out, err);
+	pthread_mutex_unlock(&s->lock);
+	return rc;
+}

@@ -1,0 +1,142 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A mount while a daemon exchanges "current" for an empty one, again and again.
+
+bats_require_minimum_version 1.5.0
+load lib
+
+setup() {
+	need_mount
+	make_dirs
+	export TZ=UTC
+}
+
+teardown() {
+	remove_dirs
+}
+
+# fresh NAME: a new empty session, as a daemon prepares it
+fresh() {
+	mkdir -p "$D/samples/$1/stats"
+	echo "# opfs images 1" >"$D/samples/$1/images"
+	date +%s >"$D/samples/$1/stats/started"
+	live "$1" live
+}
+
+# live NAME STATE: the time of the last drain is now
+live() {
+	echo "$((++GENERATION)) $(date +%s%N) $2" >"$D/.live"
+	mv "$D/.live" "$D/samples/$1/stats/live"
+}
+
+# fill NAME N: one more image with N samples
+fill() {
+	python3 "$MKSESSION" "$D" <<-END
+		[{"session": "$1", "app": "/bin/all", "samples": {"0x1000": $2}}]
+	END
+	live "$1" live
+}
+
+# What the daemon does: "current" closed as NAME, an empty one in its place, by exchange.
+rotate_to() {
+	fresh ".next"
+	mv "$D/samples/.next" "$D/samples/$1"
+	python3 - "$D/samples/current" "$D/samples/$1" <<-'END'
+		import ctypes, sys
+		libc = ctypes.CDLL(None, use_errno=True)
+		a, b = (s.encode() for s in sys.argv[1:])
+		assert libc.renameat2(-100, a, -100, b, 2) == 0, ctypes.get_errno()
+	END
+	live "$1" closed
+}
+
+samples() {
+	awk -F'\t' '!/^#/ && $3 == "/bin/all" { n += $5 } END { print n + 0 }' \
+		"$1/report.tsv"
+}
+
+has_samples() {
+	[ "$(samples "$1")" = "$2" ]
+}
+
+has_size() {
+	[ "$(stat -c %s "$1")" = "$2" ]
+}
+
+@test "current is the new one after an exchange, and what was in it is the rotated one" {
+	fresh current
+	fill current 3
+	"$OPFS" mount --session-dir "$D" "$M"
+	has_samples "$M/current" 3
+	cd "$M/current"
+	has_samples . 3
+	exec 5<"$M/current/report.tsv"
+	rotate_to 2026-11-21T09-00-00Z
+	grep -q /bin/all <&5 # one open sees one snapshot
+	exec 5<&-
+	eventually has_samples "$M/current" 0
+	eventually has_samples . 0 # a shell that stands in it stays in current
+	has_samples "$M/2026-11-21T09-00-00Z" 3
+	fill current 5
+	eventually has_samples . 5
+	eventually has_samples "$M/current" 5
+	[ "$(cd "$M" && echo 2026*)" = 2026-11-21T09-00-00Z ]
+	cd "$W"
+}
+
+@test "a span moves on with rotations, and loses and doubles nothing" {
+	fresh current
+	fill current 1
+	"$OPFS" mount --session-dir "$D" "$M"
+	cd "$M/last:1h"
+	has_samples . 1
+	for n in 10 100 1000; do
+		rotate_to "2026-11-21T09-00-0${#n}Z"
+		eventually has_samples . $(((n - 1) / 9))
+		fill current "$n"
+		eventually has_samples . $(((n * 10 - 1) / 9))
+	done
+	has_samples "$M/last:1h" 1111
+	has_samples "$M/session:2026*,current" 1111
+	eventually has_size "$M/last:1h" 1111
+	cd "$W"
+}
+
+@test "under constant exchanges no reader sees current absent, nor a sum that is wrong" {
+	fresh current
+	fill current 7
+	"$OPFS" mount --session-dir "$D" "$M"
+	(
+		for i in {1..15}; do
+			rotate_to "2026-11-21T09-00-$((i + 10))Z"
+		done
+		: >"$W/done"
+	) 3>&- &
+	writer=$!
+	n=0
+	while [ ! -e "$W/done" ] || [ "$n" -lt 20 ]; do
+		[ "$(cat "$M/last:1h/status" | awk '/^samples: / { print $2 }')" = 7 ]
+		ls "$M/current" >"$W/list"
+		cat "$M/current/README" >"$W/readme"
+		"$OPFS" cat --session-dir "$D" last:1h/report.tsv >"$W/tsv"
+		[ "$(awk -F'\t' '!/^#/ && $3 == "/bin/all" { n += $5 } END { print n + 0 }' "$W/tsv")" = 7 ]
+		n=$((n + 1))
+	done
+	wait "$writer"
+	[ "$(find "$M" -maxdepth 1 -name '2026*' | wc -l)" = 15 ]
+}
+
+@test "sessions that --keep removes go from the mount, and spans go on without them" {
+	fresh current
+	fill current 1
+	rotate_to 2026-11-21T09-00-00Z
+	fill current 10
+	rotate_to 2026-11-21T09-00-01Z
+	"$OPFS" mount --session-dir "$D" "$M"
+	cd "$M/last:1h"
+	has_samples . 11
+	rm -r "$D/samples/2026-11-21T09-00-00Z"
+	eventually has_samples . 10
+	eventually [ ! -e "$M/2026-11-21T09-00-00Z" ]
+	cd "$W"
+}
