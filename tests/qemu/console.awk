@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # console.awk: the guest's console log to TAP.  Set kernel=NAME and complaints=FILE, which
-# holds a pattern a line; a test during which the kernel said such a thing has failed.
+# holds a pattern a line, after "! " one of what is harmless; a test during which the
+# kernel complained has failed.
 BEGIN {
-	while ((getline line < complaints) > 0)
-		if (line != "" && line !~ /^#/)
+	while ((getline line < complaints) > 0) {
+		if (line ~ /^! /)
+			harmless = harmless (harmless == "" ? "" : "|") substr(line, 3)
+		else if (line != "" && line !~ /^#/)
 			pattern = pattern (pattern == "" ? "" : "|") line
+	}
 }
 
 function result(ok, name, note)
@@ -24,7 +28,7 @@ function show_details()
 	$0 = substr($0, index($0, "opfs-tap: ") + 10)
 	if ($1 == "begin") {
 		name = $2
-		nr_details = bad = 0
+		nr_details = bad = trailing = 0
 	} else if ($1 == "|") {
 		sub(/^\| ?/, "")
 		details[++nr_details] = $0
@@ -45,7 +49,7 @@ function show_details()
 	next
 }
 
-$0 ~ pattern {
+$0 ~ pattern && $0 !~ harmless {
 	if (name == "")
 		outside[++nr_outside] = $0
 	bad = 1

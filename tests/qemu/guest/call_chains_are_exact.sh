@@ -47,6 +47,6 @@ FILENAME == "out" && $1 == "call" {
 END {
 	finish()
 	print samples " samples, " right " with the right callers"
-	exit !(samples >= 100 && right >= samples * 0.95)
+	exit !(samples >= 50 && right >= samples * 0.95)
 }' /guest/nested.symbols out || fail "call chains are wrong: $(head -n 40 out)"
 unload

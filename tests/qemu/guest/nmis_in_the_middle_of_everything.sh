@@ -12,8 +12,8 @@ start
 storm fork 60 /bin/twin_1 /bin/twin_2
 storm dl 60 /bin/libtwin_1.so /bin/libtwin_2.so
 storm kill 40 /bin/twin_1 /bin/twin_2
-storm mmap 1000 /bin/libtwin_1.so /bin/libtwin_2.so
-twin_1 chain 60 /bin/twin_2
+storm mmap 200 /bin/libtwin_1.so /bin/libtwin_2.so
+/bin/twin_1 chain 60 /bin/twin_2
 stop
 nmis=$(cat $torture/nmis)
 [ "$nmis" -ge 500 ] || fail "only $nmis NMIs"

@@ -6,7 +6,7 @@ load
 echo 0 >/proc/sys/kernel/randomize_va_space
 put timer_hz 4000
 start
-storm dl 200 /bin/libtwin_1.so /bin/libtwin_2.so >storm
+storm dl 300 /bin/libtwin_1.so /bin/libtwin_2.so >storm
 stop
 cat storm
 grep -q '^coinciding [1-9]' storm || fail "the libraries never took each other's place"
@@ -14,7 +14,7 @@ expect late -eq 0
 expect lost -eq 0
 one=$(samples_of /bin/libtwin_1.so)
 two=$(samples_of /bin/libtwin_2.so)
-[ "$one" -ge 30 ] && [ "$two" -ge 30 ] || fail "few samples: $one, $two"
+[ "$one" -ge 10 ] && [ "$two" -ge 10 ] || fail "few samples: $one, $two"
 # They work equally long.
 [ $((one * 10)) -gt $((two * 6)) ] && [ $((two * 10)) -gt $((one * 6)) ] ||
 	fail "unequal: $one, $two"

