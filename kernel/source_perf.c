@@ -276,7 +276,6 @@ static struct perf_event *create(unsigned int slot, unsigned int cpu)
 		.exclude_kernel = !is_ibs(slot) && !c->kernel,
 		.exclude_user = !is_ibs(slot) && !c->user,
 		.exclude_hv = !is_ibs(slot),
-		.exclude_idle = !is_ibs(slot),
 		.exclude_guest = !is_ibs(slot),
 	};
 
