@@ -4,7 +4,6 @@
 
 #include <stdint.h>
 
-#include "base/arena.h"
 #include "base/map.h"
 #include "collector/images.h"
 #include "collector/maps.h"
@@ -12,11 +11,13 @@
 
 /* What the handles of a source that resolves addresses itself stand for. */
 struct coll_origins {
-	struct map_u64 by_handle;
-	struct arena mem;
+	struct map_u64 by_handle; /* -> struct coll_map; heap */
 	uint64_t last_handle; /* found last */
 	struct coll_map *last;
 };
+
+/* Regions come and go with processes: a source uses none but so many told last. */
+enum { COLL_ORIGINS_REGIONS = 8192 };
 
 /* A COLL_REC_ORIGIN.  The handle may have stood for something else.  0 or -ENOMEM. */
 int coll_origins_add(struct coll_origins *t, struct coll_images *images,

@@ -4,11 +4,18 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/cleanup.h"
+#include "collector/origins.h"
 #include "kernel/uapi/opfs_buffer.h"
 
 enum { TASK_WORDS = 6, IMAGE_WORDS = 9, MODULE_WORDS = 11, MAX_PATH = 1 << 16 };
+
+/* Regions that are remembered.  A chain's places may stand for older ones. */
+enum { MAX_REGIONS = 4096 };
+_Static_assert((int)MAX_REGIONS + (int)COLL_MAX_FRAMES < (int)COLL_ORIGINS_REGIONS,
+	       "the collector remembers what a chain can refer to");
 
 /* Handles of regions, apart from cookies, which have 32 bits. */
 #define FIRST_REGION (1ULL << 32)
@@ -22,7 +29,12 @@ struct note {
 
 int coll_stream_init(struct coll_stream *s, struct err *err)
 {
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
 	*s = (struct coll_stream){ 0 };
+	/* not one that another stream has had */
+	s->who.seq = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 	s->places = calloc(COLL_MAX_FRAMES, sizeof(*s->places));
 	if (!s->places)
 		return err_errno(err, -ENOMEM, "event buffer");
@@ -270,6 +282,9 @@ static int take_anon(struct coll_stream *s, const struct note *n)
 		return 0;
 	}
 	if (!map_get(&s->regions, key, sizeof(key), &handle)) {
+		/* they are told again: the collector forgets them too */
+		if (s->regions.used >= MAX_REGIONS)
+			map_fini(&s->regions);
 		handle = FIRST_REGION + s->nr_regions;
 		if (map_set(&s->regions, key, sizeof(key), handle))
 			return -ENOMEM;

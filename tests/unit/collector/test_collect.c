@@ -375,3 +375,18 @@ Test(collect, losses_with_a_reason_are_no_lost_mappings)
 	cr_expect_eq(c.gaps, 0);
 	expect_balance();
 }
+
+Test(collect, forgets_regions_that_a_source_does_not_use_any_more)
+{
+	struct coll_rec rec = { .kind = COLL_REC_ORIGIN };
+
+	rec.origin.region = true;
+	for (uint64_t i = 0; i < 30000; i++) {
+		rec.origin.handle = (1ULL << 32) + i;
+		rec.origin.mmap = (struct coll_mmap){ .start = i << 12, .len = 4096,
+						      .filename = "[heap]" };
+		cr_assert_eq(coll_collect_take(&c, &rec), 0);
+		cr_assert(coll_origins_find(&c.origins, rec.origin.handle));
+	}
+	cr_expect_eq(c.origins.by_handle.used, COLL_ORIGINS_REGIONS);
+}

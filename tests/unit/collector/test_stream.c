@@ -377,3 +377,22 @@ Test(stream, asks_which_event_a_counter_is)
 	cr_expect_eq(taken[0].rec.event, 9);
 	cr_expect_eq(taken[1].rec.event, UINT32_MAX);
 }
+
+Test(stream, remembers_a_bounded_number_of_regions)
+{
+	static struct words many;
+	uint64_t first = 0;
+	size_t used;
+
+	cr_assert_eq(feed(), 0);
+	for (uint64_t i = 0; i < 20000; i++) {
+		nr_taken = 0;
+		many.nr = 0;
+		put_note(&many, OPK_ANON, OPK_ANON_VDSO, WORDS(i << 12, (i << 12) + 0xfff));
+		cr_assert_eq(coll_stream_feed(&stream, many.w, many.nr, &used, NULL), 0);
+		cr_assert_eq(nr_taken, 1);
+		first = i ? first : taken[0].rec.origin.handle;
+		cr_assert_eq(taken[0].rec.origin.handle, first + i);
+	}
+	cr_expect_leq(stream.regions.used, 4096);
+}
