@@ -8,6 +8,7 @@ TRAPS=$(cat /guest/traps)
 fail()
 {
 	echo "FAILED: $*"
+	dmesg | grep opfs_sampler: | tail -n 3
 	exit 1
 }
 
