@@ -77,13 +77,14 @@ static void say_task(const struct opk_task *task)
 
 	if (c->task_known && !memcmp(&c->task, task, sizeof(*task)))
 		return;
-	say_code(OPK_TASK, 6, task->tid);
+	say_code(OPK_TASK, 7, task->tid);
 	say(task->tgid);
 	say(task->app);
 	say(task->start_ns);
 	say(task->exec);
 	say(task->comm[0]);
 	say(task->comm[1]);
+	say(task->parent);
 	c->task = *task;
 	c->task_known = true;
 }

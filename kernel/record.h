@@ -11,13 +11,13 @@
  *	head	never 0
  *	ext	if OPK_REC_EXT: caps | registers << 32, then the registers
  *	place	the sample's, then its callers': 2 words, or 4 for anonymous memory
- *	task	if OPK_REC_TASK: 5 words
+ *	task	if OPK_REC_TASK: 6 words
  */
 
 enum {
 	OPK_MAX_DEPTH = 128,
 	OPK_MAX_REGS = 12,
-	OPK_TASK_WORDS = 5,
+	OPK_TASK_WORDS = 6,
 	OPK_REC_WORDS = 1 + 1 + OPK_MAX_REGS + 4 * (1 + OPK_MAX_DEPTH) + OPK_TASK_WORDS,
 };
 
@@ -116,6 +116,7 @@ struct opk_task {
 	u32 exec; /* how many times exec was called */
 	u64 start_ns;
 	u64 comm[2];
+	u64 parent; /* its parent's tgid when it was first seen here */
 };
 
 static inline void opk_task_pack(const struct opk_task *task, u64 *words)
@@ -125,6 +126,7 @@ static inline void opk_task_pack(const struct opk_task *task, u64 *words)
 	words[2] = task->start_ns;
 	words[3] = task->comm[0];
 	words[4] = task->comm[1];
+	words[5] = task->parent;
 }
 
 static inline void opk_task_unpack(struct opk_task *task, const u64 *words)
@@ -136,6 +138,7 @@ static inline void opk_task_unpack(struct opk_task *task, const u64 *words)
 	task->start_ns = words[2];
 	task->comm[0] = words[3];
 	task->comm[1] = words[4];
+	task->parent = words[5];
 }
 
 #endif

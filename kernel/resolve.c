@@ -184,6 +184,9 @@ void opk_take_task(struct opk_task *task)
 	task->tgid = current->tgid;
 	task->exec = current->self_exec_id;
 	task->start_ns = current->start_time;
+	rcu_read_lock();
+	task->parent = rcu_dereference(current->real_parent)->tgid;
+	rcu_read_unlock();
 	memcpy(task->comm, current->comm, sizeof(task->comm));
 	BUILD_BUG_ON(sizeof(current->comm) != sizeof(task->comm));
 	task->app = 0;

@@ -69,6 +69,7 @@ enum opk_code {
 	 *	[2] start time of the thread, CLOCK_MONOTONIC ns
 	 *	[3] how many times it has called exec, modulo 2^32
 	 *	[4][5] comm, 16 bytes, NUL padded
+	 *	[6] its parent's tgid; a change of that alone is not told
 	 * A thread keeps its identity (tid, start time) over exec; words 1, 3 and the
 	 * comm tell when that changed.
 	 */
