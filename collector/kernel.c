@@ -309,12 +309,16 @@ int coll_kernel_module(struct coll_kernel *k, const struct coll_module *m)
 
 	if (k->none)
 		return 0;
-	drop_modules(k, m->name, 0, 0);
+	/* which ones went is not known either: the list is made anew */
+	if (*m->name)
+		drop_modules(k, m->name, 0, 0);
+	else if (k->addresses)
+		drop_modules(k, NULL, 0, UINT64_MAX);
 	if (m->going)
 		return 0;
 	if (k->addresses)
 		rc = read_modules(k);
-	if (!rc && !knows_module(k, m->name) && m->start && m->len) {
+	if (!rc && *m->name && !knows_module(k, m->name) && m->start && m->len) {
 		rc = add_module(k, m->name, m->start, m->len);
 		sort_ranges(k);
 	}

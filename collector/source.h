@@ -89,7 +89,7 @@ struct coll_mmap {
 };
 
 struct coll_module {
-	const char *name;
+	const char *name;    /* "": it is not known which, and there may be more */
 	uint64_t start, len; /* of its code; 0: unknown */
 	bool going;
 };

@@ -206,8 +206,8 @@ static int take_module(struct coll_stream *s, const struct note *n)
 				.module = &module };
 
 	memcpy(name, &n->w[3], sizeof(name) - 1);
-	/* a name that could be a path is nobody's */
-	if (!*name || strchr(name, '/') || module.len > UINT64_MAX - module.start)
+	/* a name that could be a path is nobody's; none at all: notices were missed */
+	if (strchr(name, '/') || module.len > UINT64_MAX - module.start)
 		return 0;
 	return hand_over(s, &rec);
 }

@@ -314,12 +314,14 @@ user"
 	sample 0xffffffffc0000010
 	module loaded xfs 0xffffffffc0000000 0x1000
 	sample 0xffffffffc0000020
+	note 6 1 0 0 0 0 0 0 0 0 0 0 0 # some notices were missed
+	sample 0xffffffffc0000030
 	bye
 	END
 	[ "$status" = 0 ]
 	e=TIMER.10000000.0.all.all.all
 	count_is "{root}/proc/kallsyms/{dep}/{root}/proc/kallsyms/$e" '0x100 1'
-	count_is "{kern}/ext4/{dep}/{kern}/ext4/$e" '0x10 1'
+	count_is "{kern}/ext4/{dep}/{kern}/ext4/$e" $'0x10 1\n0x30 1'
 	count_is "{kern}/xfs/{dep}/{kern}/xfs/$e" '0x20 1'
 	is lost_kernel 1
 	balanced

@@ -68,7 +68,7 @@ static int take(void *ctx, const struct coll_rec *rec)
 			rec->origin.mmap.start);
 		break;
 	case COLL_REC_MODULE:
-		require(*rec->module->name && !strchr(rec->module->name, '/'));
+		require(!strchr(rec->module->name, '/'));
 		require(rec->module->start + rec->module->len >= rec->module->start);
 		break;
 	case COLL_REC_FIGURE:
