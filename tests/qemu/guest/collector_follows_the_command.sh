@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 90 x86
+# qemu: 150 x86
 # Whoever descends from the command is profiled, however short it lives and whoever its
 # parent is by now; nobody else is; and a saved stream files the same samples again.
 . /guest/lib.sh
@@ -29,9 +29,9 @@ insmod /modules/opfs_sampler.ko || fail "insmod"
 rmdir $OP 2>/dev/null
 background nested 100000
 cat >orphans <<-'END'
-	storm fork 60 /bin/twin_1 /bin/twin_2
-	(nested_orphan 1500 &)
-	sleep 3
+	storm fork 30 /bin/twin_1 /bin/twin_2
+	(nested_orphan 1000 &)
+	sleep 2
 END
 cp /bin/nested /bin/nested_orphan
 opcollect record --source=kernel -F 1000 --save-stream=stream -d data -- sh orphans ||
@@ -63,7 +63,7 @@ recorder=$!
 echo $recorder >>pids
 eventually 20 grep -q 1 $OP/enable
 sleep 2
-kill -INT $recorder
+kill -TERM $recorder
 wait $recorder || fail "record -p: $?"
 balanced one
 [ "$(samples one nested)" -ge 100 ] || fail "-p: $(samples one nested) samples"
@@ -81,12 +81,14 @@ eventually 10 grep -q '^open' out
 ! opcollect record --source=kernel -d two -- true 2>err || fail "took a buffer in use"
 grep -q 'another program' err || fail "$(cat err)"
 kill $!
-wait $!
+wait $! || :
 ! opcollect record --source=kernel -e page-faults:1 -d two -- true 2>err ||
 	fail "counted page-faults"
 grep -q 'source=perf' err || fail "$(cat err)"
 ! opcollect record --source=kernel -e instructions:100000 -d two -- true 2>err ||
 	fail "counted instructions"
 cat err
-kill "$(cat pids)" 2>/dev/null
+while read -r pid; do
+	kill "$pid" 2>/dev/null || :
+done <pids
 unload
