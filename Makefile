@@ -26,7 +26,7 @@ LONG_FUZZ_SECONDS ?= 60
 # The Debian packages that building and testing need; "make deps" installs them.
 DEPS_BUILD := gcc make pkg-config libc6-dev libfuse3-dev fuse3 libelf-dev libdw-dev \
 	libiberty-dev libzstd-dev libseccomp-dev binutils binutils-dev libarchive-dev \
-	nettle-dev
+	nettle-dev libconfuse-dev libsystemd-dev
 DEPS_TEST := libcriterion-dev bats clang libclang-rt-14-dev clang-tidy clang-format \
 	sparse linux-perf python3 rsync zip unzip less file strace elfutils xz-utils zstd \
 	mandoc shellcheck util-linux psmisc procps tmux libarchive-tools xxd g++ llvm dwz \
@@ -171,7 +171,7 @@ $(O)/fuzz/%:
 SETTINGS = $(CC) $(CLANG) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(FUZZ_CFLAGS)
 $(O)/settings: FORCE
 	@mkdir -p $(@D)
-	@$(PKG_CONFIG) --exists $(PKGS_opfs) $(PKGS_libsym) || \
+	@$(PKG_CONFIG) --exists $(PKGS_opfs) $(PKGS_libsym) $(PKGS_collector) || \
 		{ echo "opfs: libraries are missing: run 'make deps'" >&2; exit 1; }
 	@echo '$(subst ','\'',$(SETTINGS))' | cmp -s - $@ || \
 		echo '$(subst ','\'',$(SETTINGS))' >$@

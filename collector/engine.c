@@ -53,8 +53,12 @@ void coll_engine_fini(struct coll_engine *e)
 
 void coll_engine_note(struct coll_engine *e, const char *text)
 {
-	char *copy = *text ? strdup(text) : NULL;
+	char *copy;
 
+	vec_for(&e->notes, note)
+		if (!strcmp(*note, text))
+			return;
+	copy = *text ? strdup(text) : NULL;
 	if (!copy)
 		return;
 	log_note("%s", text);
@@ -97,6 +101,17 @@ int coll_engine_open_source(struct coll_engine *e, const uint32_t *tids, size_t 
 	return rc;
 }
 
+static void use_options(struct coll_engine *e)
+{
+	const struct coll_options *o = e->opt;
+
+	e->collect.separate = o->separate;
+	e->collect.filter = o->images.len;
+	e->collect.callgraph = o->callgraph;
+	e->collect.throttled = e->throttled;
+	coll_images_want(&e->collect.images, o->images.data, o->images.len);
+}
+
 int coll_engine_open_session(struct coll_engine *e, bool append, struct err *err)
 {
 	const struct coll_options *o = e->opt;
@@ -107,13 +122,9 @@ int coll_engine_open_session(struct coll_engine *e, bool append, struct err *err
 	if (!rc)
 		rc = coll_collect_init(&e->collect, e->session.fd, e->plan.sink, &kernel,
 				       o->images.data, o->images.len, err);
-	if (rc)
-		return rc;
-	e->collect.separate = o->separate;
-	e->collect.filter = o->images.len;
-	e->collect.callgraph = o->callgraph;
-	e->collect.throttled = e->throttled;
-	return 0;
+	if (!rc)
+		use_options(e);
+	return rc;
 }
 
 void coll_engine_note_limits(struct coll_engine *e)
@@ -236,6 +247,37 @@ void coll_engine_tell_sometimes(struct coll_engine *e, uint64_t now_ns)
 	e->told_ns = now_ns;
 	e->told_taken = taken;
 	coll_engine_tell(e, false);
+}
+
+int coll_engine_reconfigure(struct coll_engine *e, struct coll_options *opt,
+			    struct err *err)
+{
+	struct coll_engine fresh = { 0 };
+	int rc = coll_engine_plan(&fresh, opt, err);
+
+	if (rc) {
+		coll_plan_fini(&fresh.plan);
+		free(fresh.throttled);
+		free(fresh.throttle_told);
+		return rc;
+	}
+	/* names of events are told of open files: none may be */
+	coll_sink_move(&e->collect.sink, e->session.fd);
+	coll_plan_fini(&e->plan);
+	free(e->throttled);
+	free(e->throttle_told);
+	e->opt = opt;
+	e->plan = fresh.plan;
+	e->throttled = fresh.throttled;
+	e->throttle_told = fresh.throttle_told;
+	e->collect.sink.events = e->plan.sink;
+	use_options(e);
+	return 0;
+}
+
+int coll_engine_describe(struct coll_engine *e, struct err *err)
+{
+	return describe(e, e->session.fd, err);
 }
 
 int coll_engine_rotate(struct coll_engine *e, const char *name,

@@ -76,6 +76,13 @@ void coll_engine_tell(struct coll_engine *e, bool closed);
 /* The same when there is something new, once a second at most. */
 void coll_engine_tell_sometimes(struct coll_engine *e, uint64_t now_ns);
 
+/* Takes other options, while it does not run; those before may be freed after it.
+ * 0, or -errno and everything as it was. */
+int coll_engine_reconfigure(struct coll_engine *e, struct coll_options *opt,
+			    struct err *err);
+/* Writes settings and notes into the session.  0 or -errno. */
+int coll_engine_describe(struct coll_engine *e, struct err *err);
+
 /**
  * coll_engine_rotate - goes on in an empty session
  * @name: how the present one is called from now on; NULL: by its start

@@ -9,11 +9,12 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/log.h"
 #include "collector/route.h"
 
 enum { MAX_EVENTS = 64, MAX_HZ = 1000000, MAX_PAGES = 1 << 20 };
 
-static int set_event(void *ctx, const char *arg, struct err *err)
+int coll_set_event(void *ctx, const char *arg, struct err *err)
 {
 	struct coll_options *o = ctx;
 	CLEANUP(free_ptr) char *copy = strdup(arg);
@@ -37,7 +38,7 @@ static int set_event(void *ctx, const char *arg, struct err *err)
 	return copy ? 0 : err_errno(err, -ENOMEM, "-e");
 }
 
-static int set_rate(void *ctx, const char *arg, struct err *err)
+int coll_set_rate(void *ctx, const char *arg, struct err *err)
 {
 	struct coll_options *o = ctx;
 	unsigned long long hz;
@@ -71,7 +72,7 @@ static int set_append(void *ctx, const char *arg, struct err *err)
 	return 0;
 }
 
-static int set_no_vmlinux(void *ctx, const char *arg, struct err *err)
+int coll_set_no_vmlinux(void *ctx, const char *arg, struct err *err)
 {
 	(void)arg;
 	(void)err;
@@ -79,14 +80,14 @@ static int set_no_vmlinux(void *ctx, const char *arg, struct err *err)
 	return 0;
 }
 
-static int set_vmlinux(void *ctx, const char *arg, struct err *err)
+int coll_set_vmlinux(void *ctx, const char *arg, struct err *err)
 {
 	(void)err;
 	((struct coll_options *)ctx)->vmlinux = arg;
 	return 0;
 }
 
-static int set_session_dir(void *ctx, const char *arg, struct err *err)
+int coll_set_session_dir(void *ctx, const char *arg, struct err *err)
 {
 	if (!*arg)
 		return err_set(err, -EINVAL, "--session-dir: no directory given");
@@ -94,12 +95,12 @@ static int set_session_dir(void *ctx, const char *arg, struct err *err)
 	return 0;
 }
 
-static int set_separate(void *ctx, const char *arg, struct err *err)
+int coll_set_separate(void *ctx, const char *arg, struct err *err)
 {
 	return coll_separate_parse(arg, &((struct coll_options *)ctx)->separate, err);
 }
 
-static int set_pages(void *ctx, const char *arg, struct err *err)
+int coll_set_pages(void *ctx, const char *arg, struct err *err)
 {
 	struct coll_options *o = ctx;
 	unsigned long long pages;
@@ -139,10 +140,9 @@ static int add_image(struct coll_options *o, const char *word, struct err *err)
 		return err_set(err, -EINVAL, "--image: an empty name");
 	name = strchr(word, '/') ? realpath(word, NULL) : strdup(word);
 	if (!name && errno == ENOENT && word[0] == '/') {
-		fprintf(stderr,
-			"opcollect record: --image: %s: no such file here; only a process "
-			"that sees it elsewhere (a container) can match\n",
-			word);
+		log_note("--image: %s: no such file here; only a process that sees it "
+			 "elsewhere (a container) can match",
+			 word);
 		name = strdup(word);
 	}
 	if (!name)
@@ -154,7 +154,7 @@ static int add_image(struct coll_options *o, const char *word, struct err *err)
 	return 0;
 }
 
-static int set_image(void *ctx, const char *arg, struct err *err)
+int coll_set_image(void *ctx, const char *arg, struct err *err)
 {
 	CLEANUP(free_ptr) char *copy = strdup(arg);
 	char *rest = copy, *word;
@@ -166,29 +166,16 @@ static int set_image(void *ctx, const char *arg, struct err *err)
 }
 
 static const struct opt opts[] = {
-	{ 'e', "event", "EVENT",
-	  "sample by NAME:COUNT:UNITMASK:KERNEL:USER; may be repeated, or a list", set_event },
-	{ 'F', "frequency", "HZ", "samples a second and CPU (997), where no COUNT is given",
-	  set_rate },
+#include "collector/sampling_list.h"
 	{ 'g', "callgraph", NULL, "call chains by frame pointers, as call graph arcs",
 	  set_callgraph },
-	{ 0, "separate", "LIST",
-	  "file samples by: none, lib (default), kernel, thread, cpu, all", set_separate },
-	{ 0, "image", "LIST",
-	  "only these: a program with what it uses, a library or module by itself",
-	  set_image },
 	{ 'p', "pid", "PID[,PID]", "running processes, their threads and future children",
 	  set_pid },
 	{ 'a', "all", NULL, "every process on every CPU", set_all },
 	{ 'd', "session-dir", "DIR", "write into DIR instead of ./oprofile_data",
-	  set_session_dir },
+	  coll_set_session_dir },
 	{ 0, "append", NULL, "add to session \"current\" instead of setting it aside",
 	  set_append },
-	{ 'k', "vmlinux", "FILE", "take FILE for the kernel, instead of /proc/kallsyms",
-	  set_vmlinux },
-	{ 0, "no-vmlinux", NULL, "file kernel samples as no-vmlinux, without symbols",
-	  set_no_vmlinux },
-	{ 'm', "mmap-pages", "PAGES", "size of each CPU's buffer (256 pages)", set_pages },
 	{ 0 },
 };
 

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Rows of struct opt that "record" and the daemon share; ctx begins with coll_options. */
+{ 'e', "event", "EVENT",
+  "sample by NAME:COUNT:UNITMASK:KERNEL:USER; may be repeated, or a list", coll_set_event },
+{ 'F', "frequency", "HZ", "samples a second and CPU (997), where no COUNT is given",
+  coll_set_rate },
+{ 0, "separate", "LIST", "file samples by: none, lib (default), kernel, thread, cpu, all",
+  coll_set_separate },
+{ 0, "image", "LIST",
+  "only these: a program with what it uses, a library or module by itself",
+  coll_set_image },
+{ 'k', "vmlinux", "FILE", "take FILE for the kernel, instead of /proc/kallsyms",
+  coll_set_vmlinux },
+{ 0, "no-vmlinux", NULL, "file kernel samples as no-vmlinux, without symbols",
+  coll_set_no_vmlinux },
+{ 'm', "mmap-pages", "PAGES", "size of each CPU's buffer (256 pages)", coll_set_pages },
