@@ -319,9 +319,65 @@ static void balance(const struct catalog_build *b, struct catalog_dir *d)
 		stored + spec_stats_lost(&d->stats) + spec_stats_ignored(&d->stats);
 }
 
+/* ---- processes */
+
+static uint64_t task_key(uint32_t tgid, uint32_t tid)
+{
+	return (uint64_t)tgid << 32 | tid;
+}
+
+/* Of several rows for a task the last counts: that is who it became. */
+static int index_tasks(const struct spec_tasks *tasks, struct map_u64 *by_id)
+{
+	for (size_t i = 0; i < tasks->nr; i++) {
+		const struct spec_task *t = &tasks->rows[i];
+
+		if (map_u64_set(by_id, task_key(t->tgid, t->tid), i))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Its thread if that has a row of its own, else its process. */
+static void find_task(const struct catalog_dir *d, const struct map_u64 *by_id,
+		      struct catalog_file *f)
+{
+	uint32_t tgid = (uint32_t)f->name.tgid, tid = (uint32_t)f->name.tid;
+	uint64_t row;
+
+	if (f->name.tgid >= 0 && (map_u64_get(by_id, task_key(tgid, tid), &row) ||
+				  map_u64_get(by_id, task_key(tgid, tgid), &row)))
+		f->task = &d->tasks.rows[row];
+}
+
+/* Who the processes were whose samples were kept apart, from the files @flat and @cg on. */
+static int read_tasks(struct catalog_build *b, struct catalog_dir *d, size_t flat, size_t cg)
+{
+	struct map_u64 by_id = { 0 };
+	struct err why = { 0 };
+	bool separated = false;
+	int rc;
+
+	for (size_t i = flat; i < b->flat.len && !separated; i++)
+		separated = b->flat.data[i].name.tgid >= 0;
+	if (!separated)
+		return 0;
+	rc = spec_tasks_read(d->fd, &d->tasks, &why);
+	if (rc)
+		return rc == -ENOMEM ? no_memory(b) : add_bad(b, "tasks", why.msg);
+	rc = index_tasks(&d->tasks, &by_id);
+	for (size_t i = flat; i < b->flat.len && !rc; i++)
+		find_task(d, &by_id, &b->flat.data[i]);
+	for (size_t i = cg; i < b->cg.len && !rc; i++)
+		find_task(d, &by_id, &b->cg.data[i]);
+	map_u64_fini(&by_id);
+	return rc ? no_memory(b) : 0;
+}
+
 static int read_session(struct catalog_build *b, int samples_fd, const char *name)
 {
 	struct catalog_dir *d = &b->c->dirs[b->dir];
+	size_t flat = b->flat.len, cg = b->cg.len;
 	struct stat st;
 	int rc;
 
@@ -344,6 +400,7 @@ static int read_session(struct catalog_build *b, int samples_fd, const char *nam
 	b->copying = catalog_is_live(d);
 	b->c->live |= b->copying;
 	rc = rc ? rc : spec_session_walk(d->fd, spec_session_escaped(d->fd), visit, b, b->err);
+	rc = rc ? rc : read_tasks(b, d, flat, cg);
 	if (rc)
 		return rc;
 	if (d->has_live && b->copying)
@@ -516,6 +573,7 @@ static void close_all(struct catalog *c)
 		if (c->dirs[i].fd >= 0)
 			close(c->dirs[i].fd);
 		spec_images_fini(&c->dirs[i].rows);
+		spec_tasks_fini(&c->dirs[i].tasks);
 	}
 	if (c->copy_fd >= 0)
 		close(c->copy_fd);
