@@ -321,6 +321,7 @@ BASHDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 ZSHDIR = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 SCHEMAS := doc/report.xsd doc/report.schema.json
 DATADIR = $(DESTDIR)$(PREFIX)/share/opfs
+UNITDIR = $(DESTDIR)$(PREFIX)/lib/systemd/system
 
 .PHONY: install uninstall
 install: all
@@ -334,12 +335,16 @@ install: all
 		$(ZSHDIR)/$${c##*/} || exit 1; done
 	$(Q)install -d $(DATADIR)
 	$(Q)install -m 644 $(SCHEMAS) $(DATADIR)
+	$(Q)install -d $(UNITDIR)
+	$(Q)sed 's|/usr/local/bin|$(PREFIX)/bin|' doc/opcollect.service \
+		>$(UNITDIR)/opcollect.service
+	$(Q)chmod 644 $(UNITDIR)/opcollect.service
 
 uninstall:
 	$(Q)rm -f $(PROGRAMS:$(O)/bin/%=$(BINDIR)/%) \
 		$(BASH_COMPLETIONS:doc/completion/bash/%=$(BASHDIR)/%) \
 		$(ZSH_COMPLETIONS:doc/completion/zsh/%=$(ZSHDIR)/%) \
-		$(SCHEMAS:doc/%=$(DATADIR)/%)
+		$(SCHEMAS:doc/%=$(DATADIR)/%) $(UNITDIR)/opcollect.service
 	$(Q)for m in $(MANS); do rm -f $(MANDIR)/man$${m##*.}/$${m##*/}; done
 
 define HELP

@@ -240,11 +240,18 @@ static size_t settable(struct opt *out, size_t max)
 
 static int take_set(void *ctx, const struct opt *o, const char *arg, struct err *err)
 {
+	struct coll_daemon_options scratch;
 	struct client *c = ctx;
 	char *word;
+	int rc;
 
 	if (!coll_daemon_may_set(o->name))
 		return o->set(ctx, arg, err);
+	coll_daemon_options_init(&scratch);
+	rc = o->set(&scratch, arg, err);
+	coll_daemon_options_fini(&scratch);
+	if (rc)
+		return rc;
 	if (asprintf(&word, "--%s=%s", o->name, arg) < 0)
 		return err_errno(err, -ENOMEM, "set");
 	if (!c->words.len) {

@@ -128,7 +128,9 @@ void coll_config_clear(struct coll_config *c, const char *name)
 
 /* ---- the file, which libconfuse parses */
 
-static struct err *file_err; /* of the parse that is going on: libconfuse passes none */
+/* Of the parse that is going on: libconfuse passes nothing of ours. */
+static struct err *file_err;
+static const char *file_path;
 
 __attribute__((format(printf, 2, 0))) static void fault(cfg_t *cfg, const char *fmt,
 							 va_list ap)
@@ -137,27 +139,27 @@ __attribute__((format(printf, 2, 0))) static void fault(cfg_t *cfg, const char *
 
 	vsnprintf(text, sizeof(text), fmt, ap);
 	if (file_err && !file_err->code)
-		err_set(file_err, -EINVAL, "%s:%d: %s", cfg->filename, cfg->line, text);
+		err_set(file_err, -EINVAL, "%s:%d: %s", file_path, cfg->line, text);
 }
 
-/* Called after each option, while the line is known. */
-static int validate(cfg_t *cfg, cfg_opt_t *opt)
+/* Called with each value, while its line is known. */
+static int take_value(cfg_t *cfg, cfg_opt_t *opt, const char *value, void *result)
 {
 	const struct opt *o = coll_daemon_opts;
 	struct err why = { 0 };
 
-	while (o->name && strcmp(o->name, cfg_opt_name(opt)) != 0)
+	while (o->name && strcmp(o->name, opt->name) != 0)
 		o++;
-	if (!strcmp(cfg_opt_name(opt), "config")) {
-		cfg_error(cfg, "config: only the command line says which file is read");
-		return -1;
-	}
-	for (unsigned i = 0; o->name && o->arg && i < cfg_opt_size(opt); i++) {
-		if (!check_value(o, cfg_opt_getnstr(opt, i), &why))
-			continue;
+	if (!strcmp(opt->name, "config"))
+		err_set(&why, -EINVAL,
+			"config: only the command line says which file is read");
+	else if (o->name)
+		check_value(o, value, &why);
+	if (why.code) {
 		cfg_error(cfg, "%s", why.msg);
 		return -1;
 	}
+	*(const char **)result = value;
 	return 0;
 }
 
@@ -193,7 +195,7 @@ static int parse(struct coll_config *c, const char *path, const char *text,
 	if (!opts)
 		return err_errno(err, -ENOMEM, "%s", path);
 	vec_for(&c->settings, s) {
-		cfg_opt_t list = CFG_STR_LIST(s->opt->name, NULL, CFGF_NONE);
+		cfg_opt_t list = CFG_STR_LIST_CB(s->opt->name, NULL, CFGF_NONE, take_value);
 		cfg_opt_t flag = CFG_BOOL(s->opt->name, cfg_false, CFGF_NODEFAULT);
 
 		opts[nr++] = s->opt->arg ? list : flag;
@@ -202,12 +204,9 @@ static int parse(struct coll_config *c, const char *path, const char *text,
 	cfg = cfg_init(opts, CFGF_NONE);
 	if (!cfg)
 		return err_errno(err, -ENOMEM, "%s", path);
-	free(cfg->filename);
-	cfg->filename = strdup(path);
 	cfg_set_error_function(cfg, fault);
-	vec_for(&c->settings, s)
-		cfg_set_validate_func(cfg, s->opt->name, validate);
 	file_err = &why;
+	file_path = path;
 	rc = cfg_parse_buf(cfg, text);
 	file_err = NULL;
 	if (rc != CFG_SUCCESS && !why.code)
@@ -215,6 +214,23 @@ static int parse(struct coll_config *c, const char *path, const char *text,
 	rc = why.code ? err_set(err, why.code, "%s", why.msg) : take_file(c, cfg, err);
 	cfg_free(cfg);
 	return rc;
+}
+
+/* libconfuse 3.3 counts the line of such a comment twice. */
+static void blank_comments(char *text)
+{
+	char quote = '\0';
+
+	for (; *text; text++) {
+		if (quote && *text == '\\' && text[1])
+			text++;
+		else if (quote)
+			quote = *text == quote ? '\0' : quote;
+		else if (*text == '"' || *text == '\'')
+			quote = *text;
+		else if (*text == '#')
+			memset(text, ' ', strcspn(text, "\n"));
+	}
 }
 
 int coll_config_read(struct coll_config *c, const char *path, struct err *err)
@@ -233,6 +249,8 @@ int coll_config_read(struct coll_config *c, const char *path, struct err *err)
 		return err_errno(err, -ENOMEM, "%s", from);
 	if (strlen(strbuf_str(&text)) != text.len)
 		return err_set(err, -EINVAL, "%s: holds a zero byte", from);
+	if (text.len)
+		blank_comments(text.data);
 	return parse(c, from, strbuf_str(&text), err);
 }
 
