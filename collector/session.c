@@ -26,7 +26,7 @@ enum { DIR_MODE = 0755, FILE_MODE = 0644, MAX_SUFFIX = 1000, MAX_NAME = 200 };
 
 static const char started_file[] = "stats/started";
 /* In samples/, and seen by nobody: what will be "current", and what just was. */
-static const char next_dir[] = ".next", last_dir[] = ".last";
+static const char next_dir[] = SPEC_SESSION_NEXT, last_dir[] = SPEC_SESSION_LAST;
 
 static int lock(struct coll_session *s, int dir_fd, struct err *err)
 {
