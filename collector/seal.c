@@ -18,6 +18,7 @@
 #include "libspec/manifest.h"
 #include "libspec/sample_read.h"
 #include "libspec/session.h"
+#include "libspec/span.h"
 #include "libspec/stats.h"
 
 enum { MAX_SETTINGS = 1 << 20, MAX_EVENTS = 64 };
@@ -179,15 +180,6 @@ static int describe(int fd, struct strbuf *text, struct spec_manifest_about *abo
 	return 0;
 }
 
-static uint64_t started_ns(int fd)
-{
-	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
-
-	return file_slurp(fd, "stats/started", 64, &text, NULL) || !text.len ?
-		       0 :
-		       strtoull(text.data, NULL, 10) * SPEC_NS_PER_S;
-}
-
 int coll_seal(int samples_fd, const char *name, struct err *err)
 {
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
@@ -205,7 +197,8 @@ int coll_seal(int samples_fd, const char *name, struct err *err)
 		rc = complete(fd, &live, err);
 	if (!rc)
 		rc = describe(fd, &text, &about, events, err);
-	about.start_ns = started_ns(fd);
+	if (spec_started_read(fd, &about.start_ns, NULL))
+		about.start_ns = 0;
 	about.end_ns = live.drained_ns;
 	return rc ? rc : spec_manifest_write(fd, &about, err);
 }
