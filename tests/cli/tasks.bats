@@ -117,3 +117,42 @@ samples()
 	[ "$(samples tgid:7)" = 1 ]
 	opfs cat current/status 2>&1 | grep -q '^damaged: current/tasks: does not begin'
 }
+
+@test "two processes that had one number one after the other stay apart" {
+	last=/proc/sys/kernel/ns_last_pid
+	[ -w "$last" ] || skip "$last cannot be written"
+	cat >two.py <<-'END'
+		import os, sys, time
+		last = "/proc/sys/kernel/ns_last_pid"
+		def burn(number):
+		    """A child of that number that uses the CPU; 0 if another took the number."""
+		    for _ in range(200):
+		        if number:
+		            with open(last, "w") as f:
+		                f.write(str(number - 1))
+		        pid = os.fork()
+		        if not pid:
+		            if number and os.getpid() != number:
+		                os._exit(0)
+		            end = time.process_time() + 0.3
+		            while time.process_time() < end:
+		                pass
+		            os._exit(0)
+		        os.waitpid(pid, 0)
+		        if not number or pid == number:
+		            return pid
+		    return 0
+		number = burn(0)
+		time.sleep(0.3)
+		sys.exit(0 if burn(number) else 3)
+	END
+	run "$OPFS_BIN/opcollect" record --session-dir s -e TIMER --separate=thread -- python3 two.py
+	echo "$output"
+	[ "$status" != 3 ] || skip "the number was taken by others"
+	[ "$status" = 0 ] || skip "nothing can be recorded here"
+	opfs ls current/tgid: >numbers
+	again=$(grep '\.2$' numbers)
+	[ "$(opfs cat "current/tgid:$again/report.tsv" | awk -F'\t' 'NR > 1 { n += $5 } END { print (n > 20) }')" = 1 ]
+	[ "$(opfs cat "current/tgid:${again%.2}/report.tsv" | awk -F'\t' 'NR > 1 { n += $5 } END { print (n > 20) }')" = 1 ]
+	[ "$(opfs cat current/tasks.tsv | awk -F'\t' -v n="$again" '$2 == n && $5 ~ /python3/' | wc -l)" = 1 ]
+}
