@@ -26,7 +26,7 @@ LONG_FUZZ_SECONDS ?= 60
 # The Debian packages that building and testing need; "make deps" installs them.
 DEPS_BUILD := gcc make pkg-config libc6-dev libfuse3-dev fuse3 libelf-dev libdw-dev \
 	libiberty-dev libzstd-dev libseccomp-dev binutils binutils-dev libarchive-dev \
-	nettle-dev
+	nettle-dev libconfuse-dev libsystemd-dev
 DEPS_TEST := libcriterion-dev bats clang libclang-rt-14-dev clang-tidy clang-format \
 	sparse linux-perf python3 rsync zip unzip less file strace elfutils xz-utils zstd \
 	mandoc shellcheck util-linux psmisc procps tmux libarchive-tools xxd g++ llvm dwz \
@@ -174,7 +174,7 @@ $(O)/fuzz/%:
 SETTINGS = $(CC) $(CLANG) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(FUZZ_CFLAGS)
 $(O)/settings: FORCE
 	@mkdir -p $(@D)
-	@$(PKG_CONFIG) --exists $(PKGS_opfs) $(PKGS_libsym) || \
+	@$(PKG_CONFIG) --exists $(PKGS_opfs) $(PKGS_libsym) $(PKGS_collector) || \
 		{ echo "opfs: libraries are missing: run 'make deps'" >&2; exit 1; }
 	@echo '$(subst ','\'',$(SETTINGS))' | cmp -s - $@ || \
 		echo '$(subst ','\'',$(SETTINGS))' >$@
@@ -349,6 +349,7 @@ BASHDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 ZSHDIR = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 SCHEMAS := doc/report.xsd doc/report.schema.json
 DATADIR = $(DESTDIR)$(PREFIX)/share/opfs
+UNITDIR = $(DESTDIR)$(PREFIX)/lib/systemd/system
 
 .PHONY: install uninstall
 install: all
@@ -362,12 +363,16 @@ install: all
 		$(ZSHDIR)/$${c##*/} || exit 1; done
 	$(Q)install -d $(DATADIR)
 	$(Q)install -m 644 $(SCHEMAS) $(DATADIR)
+	$(Q)install -d $(UNITDIR)
+	$(Q)sed 's|/usr/local/bin|$(PREFIX)/bin|' doc/opcollect.service \
+		>$(UNITDIR)/opcollect.service
+	$(Q)chmod 644 $(UNITDIR)/opcollect.service
 
 uninstall:
 	$(Q)rm -f $(PROGRAMS:$(O)/bin/%=$(BINDIR)/%) \
 		$(BASH_COMPLETIONS:doc/completion/bash/%=$(BASHDIR)/%) \
 		$(ZSH_COMPLETIONS:doc/completion/zsh/%=$(ZSHDIR)/%) \
-		$(SCHEMAS:doc/%=$(DATADIR)/%)
+		$(SCHEMAS:doc/%=$(DATADIR)/%) $(UNITDIR)/opcollect.service
 	$(Q)for m in $(MANS); do rm -f $(MANDIR)/man$${m##*.}/$${m##*/}; done
 
 define HELP

@@ -25,6 +25,7 @@ static struct place places[MAX_PLACES];
 static const char *name = "opfs";
 static enum log_level max_level = LOG_NOTE;
 static int out_fd = 2;
+static void (*out_sink)(enum log_level level, const char *text);
 
 void log_init(const char *program)
 {
@@ -41,8 +42,13 @@ void log_set_fd(int fd)
 	out_fd = fd;
 }
 
+void log_set_sink(void (*sink)(enum log_level level, const char *text))
+{
+	out_sink = sink;
+}
+
 /* One write a line, so that lines of several processes do not mix. */
-static void say(const char *msg)
+static void say(enum log_level level, const char *msg)
 {
 	char text[1024];
 	int len = snprintf(text, sizeof(text), "%s: %s\n", name, msg);
@@ -54,6 +60,11 @@ static void say(const char *msg)
 	for (int i = 0; i < len; i++)
 		if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
 			text[i] = '?';
+	if (out_sink) {
+		text[len - 1] = '\0';
+		out_sink(level, text + strlen(name) + 2);
+		return;
+	}
 	text[len - 1] = '\n';
 	while (write(out_fd, text, (size_t)len) < 0 && errno == EINTR)
 		;
@@ -68,7 +79,7 @@ static void tell_dropped(struct place *p)
 	snprintf(msg, sizeof(msg), "%u more messages like those were left out (%s:%d)",
 		 p->dropped, p->file, p->line);
 	p->dropped = 0;
-	say(msg);
+	say(LOG_NOTE, msg);
 }
 
 static time_t now_second(void)
@@ -127,6 +138,6 @@ void log_at(enum log_level level, const char *file, int line, const char *fmt, .
 	va_end(ap);
 	pthread_mutex_lock(&lock);
 	if (admit(file, line))
-		say(msg);
+		say(level, msg);
 	pthread_mutex_unlock(&lock);
 }

@@ -13,6 +13,9 @@ enum log_level { LOG_ERROR, LOG_WARN, LOG_NOTE, LOG_DEBUG };
 void log_init(const char *program);
 void log_set_level(enum log_level level);
 void log_set_fd(int fd);
+/* Takes lines instead of the descriptor, without program and newline; NULL: nothing does.
+ * Called with a lock held: it must not log. */
+void log_set_sink(void (*sink)(enum log_level level, const char *text));
 void log_at(enum log_level level, const char *file, int line, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 

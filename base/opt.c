@@ -185,11 +185,14 @@ static enum opt_result apply_common(const struct opt_program *prog, enum common 
 static enum opt_result apply(const struct opt_program *prog, const struct opt *o,
 			     void *ctx)
 {
+	const char *arg = o->arg ? optarg : NULL;
 	struct err err = { 0 };
+	int rc;
 
 	if (o >= common && o < common + NR_COMMON)
 		return apply_common(prog, (enum common)(o - common));
-	return o->set(ctx, o->arg ? optarg : NULL, &err) ? wrong(prog, &err) : OPT_RUN;
+	rc = prog->take ? prog->take(ctx, o, arg, &err) : o->set(ctx, arg, &err);
+	return rc ? wrong(prog, &err) : OPT_RUN;
 }
 
 /* The index of what getopt_long() found, or -1 if it found fault. */

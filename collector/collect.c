@@ -9,6 +9,7 @@
 #include "collector/chain.h"
 #include "collector/procfs.h"
 #include "collector/resolve.h"
+#include "libspec/pid.h"
 
 #define LOOK_AGAIN_NS 1000000000ULL
 #define BURY_NS (30 * LOOK_AGAIN_NS)
@@ -27,6 +28,7 @@ int coll_collect_init(struct coll_collect *c, int session_fd,
 	c->images.wanted = wanted;
 	c->images.nr_wanted = nr_wanted;
 	coll_tasks_init(&c->tasks, &c->images, session_fd);
+	coll_tasks_used(&c->tasks);
 	rc = coll_sink_init(&c->sink, session_fd, &c->images, events, 0, err);
 	if (rc)
 		return rc;
@@ -296,6 +298,19 @@ static struct coll_place place_of(const struct coll_sample *s)
 	return (struct coll_place){ .at = s->ip, .kernel = s->domain == COLL_KERNEL };
 }
 
+/* Whose sample it is, as far as that is kept apart. */
+static void identify(struct coll_collect *c, const struct coll_rec *rec,
+		     struct coll_task *task, struct coll_context *at)
+{
+	at->tgid = task->tgid;
+	at->tid = rec->tid == UINT32_MAX ? task->tgid : rec->tid;
+	if (!(c->separate & COLL_SEPARATE_THREAD))
+		return;
+	at->tgid = coll_tasks_stored(&c->tasks, task);
+	if (at->tgid != task->tgid && at->tid != UINT32_MAX)
+		at->tid = spec_pid_stored(at->tid, spec_pid_uses(at->tgid));
+}
+
 static int take_sample(struct coll_collect *c, const struct coll_rec *rec)
 {
 	struct coll_context at = { .event = rec->event, .cpu = rec->cpu };
@@ -311,8 +326,7 @@ static int take_sample(struct coll_collect *c, const struct coll_rec *rec)
 		count(c, SPEC_STAT_IGNORED_SELF);
 		return 0;
 	}
-	at.tgid = task->tgid;
-	at.tid = rec->tid == UINT32_MAX ? task->tgid : rec->tid;
+	identify(c, rec, task, &at);
 	at.kernel = place.kernel;
 	if (rec->sample.domain == COLL_OTHER) {
 		count(c, SPEC_STAT_LOST_INVALID_DOMAIN);

@@ -54,8 +54,12 @@ void coll_engine_fini(struct coll_engine *e)
 
 void coll_engine_note(struct coll_engine *e, const char *text)
 {
-	char *copy = *text ? strdup(text) : NULL;
+	char *copy;
 
+	vec_for(&e->notes, note)
+		if (!strcmp(*note, text))
+			return;
+	copy = *text ? strdup(text) : NULL;
 	if (!copy)
 		return;
 	log_note("%s", text);
@@ -69,7 +73,6 @@ int coll_engine_plan_saved(struct coll_engine *e, struct coll_options *opt,
 	size_t nr = opt->events.len + 1;
 
 	e->opt = opt;
-	e->ext = &opt->ext;
 	e->events = events;
 	e->throttled = calloc(nr, sizeof(bool));
 	e->throttle_told = calloc(nr, sizeof(bool));
@@ -78,8 +81,10 @@ int coll_engine_plan_saved(struct coll_engine *e, struct coll_options *opt,
 
 int coll_engine_plan(struct coll_engine *e, struct coll_options *opt, struct err *err)
 {
-	int rc = coll_plan_init(&e->plan, opt, err);
+	int rc = coll_options_derive(opt, err);
 
+	if (!rc)
+		rc = coll_plan_init(&e->plan, opt, err);
 	if (!rc && opt->vmlinux)
 		rc = coll_kernel_check(opt->vmlinux, err);
 	return rc ? rc : coll_engine_plan_saved(e, opt, e->plan.sink, err);
@@ -90,7 +95,7 @@ static int open_driver(struct coll_engine *e, struct err *err)
 	struct coll_driver_options driver = {
 		.events = e->opt->events.data,
 		.nr_events = e->opt->events.len,
-		.ext = e->ext,
+		.ext = &e->opt->ext,
 		.callchain = e->opt->callgraph,
 		.pages = e->opt->pages == COLL_DEFAULT_PAGES ? 0 : e->opt->pages,
 		.save = e->opt->save,
@@ -138,6 +143,19 @@ static void say_kernel(const struct coll_options *o, struct coll_kernel_options 
 	kernel->modules = o->modules ? o->modules : nothing;
 }
 
+static void use_options(struct coll_engine *e)
+{
+	struct coll_options *o = e->opt;
+
+	e->collect.ext = &o->ext;
+	e->collect.ext_first = (uint32_t)o->events.len;
+	e->collect.separate = o->separate;
+	e->collect.filter = o->images.len;
+	e->collect.callgraph = o->callgraph;
+	e->collect.throttled = e->throttled;
+	coll_images_want(&e->collect.images, o->images.data, o->images.len);
+}
+
 int coll_engine_open_session(struct coll_engine *e, bool append, struct err *err)
 {
 	const struct coll_options *o = e->opt;
@@ -148,15 +166,9 @@ int coll_engine_open_session(struct coll_engine *e, bool append, struct err *err
 	if (!rc)
 		rc = coll_collect_init(&e->collect, e->session.fd, e->events, &kernel,
 				       o->images.data, o->images.len, err);
-	if (rc)
-		return rc;
-	e->collect.ext = e->ext;
-	e->collect.ext_first = (uint32_t)o->events.len;
-	e->collect.separate = o->separate;
-	e->collect.filter = o->images.len;
-	e->collect.callgraph = o->callgraph;
-	e->collect.throttled = e->throttled;
-	return 0;
+	if (!rc)
+		use_options(e);
+	return rc;
 }
 
 void coll_engine_note_limits(struct coll_engine *e)
@@ -279,6 +291,37 @@ void coll_engine_tell_sometimes(struct coll_engine *e, uint64_t now_ns)
 	e->told_ns = now_ns;
 	e->told_taken = taken;
 	coll_engine_tell(e, false);
+}
+
+int coll_engine_reconfigure(struct coll_engine *e, struct coll_options *opt,
+			    struct err *err)
+{
+	struct coll_engine fresh = { 0 };
+	int rc = coll_engine_plan(&fresh, opt, err);
+
+	if (rc) {
+		coll_plan_fini(&fresh.plan);
+		free(fresh.throttled);
+		free(fresh.throttle_told);
+		return rc;
+	}
+	/* names of events are told of open files: none may be */
+	coll_sink_move(&e->collect.sink, e->session.fd);
+	coll_plan_fini(&e->plan);
+	free(e->throttled);
+	free(e->throttle_told);
+	e->opt = opt;
+	e->plan = fresh.plan;
+	e->throttled = fresh.throttled;
+	e->throttle_told = fresh.throttle_told;
+	e->collect.sink.events = e->plan.sink;
+	use_options(e);
+	return 0;
+}
+
+int coll_engine_describe(struct coll_engine *e, struct err *err)
+{
+	return describe(e, e->session.fd, err);
 }
 
 int coll_engine_rotate(struct coll_engine *e, const char *name,

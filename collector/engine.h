@@ -18,8 +18,7 @@
  * figures of that.  "record" runs one for as long as its command, the daemon for weeks.
  */
 struct coll_engine {
-	const struct coll_options *opt; /* borrowed */
-	struct coll_ext *ext;           /* of @opt */
+	struct coll_options *opt; /* borrowed */
 	const struct coll_sink_event *events; /* of @plan, or of a saved stream */
 	struct coll_plan plan;
 	struct coll_session session;
@@ -81,6 +80,13 @@ void coll_engine_close_source(struct coll_engine *e);
 void coll_engine_tell(struct coll_engine *e, bool closed);
 /* The same when there is something new, once a second at most. */
 void coll_engine_tell_sometimes(struct coll_engine *e, uint64_t now_ns);
+
+/* Takes other options, while it does not run; those before may be freed after it.
+ * 0, or -errno and everything as it was. */
+int coll_engine_reconfigure(struct coll_engine *e, struct coll_options *opt,
+			    struct err *err);
+/* Writes settings and notes into the session.  0 or -errno. */
+int coll_engine_describe(struct coll_engine *e, struct err *err);
 
 /**
  * coll_engine_rotate - goes on in an empty session

@@ -178,6 +178,14 @@ struct coll_sighting *coll_images_see(struct coll_images *t, const struct coll_m
 	return s;
 }
 
+bool coll_image_wanted(const struct coll_images *t, const char *path)
+{
+	for (size_t i = 0; i < t->nr_wanted; i++)
+		if (!strcmp(t->wanted[i], path))
+			return true;
+	return false;
+}
+
 static struct coll_image *new_image(struct coll_images *t, enum spec_image_kind kind,
 				    const char *stored, const char *path)
 {
@@ -193,8 +201,7 @@ static struct coll_image *new_image(struct coll_images *t, enum spec_image_kind 
 	}
 	img->name.kind = kind;
 	img->id = t->nr++;
-	for (size_t i = 0; i < t->nr_wanted; i++)
-		img->wanted |= !strcmp(t->wanted[i], path);
+	img->wanted = coll_image_wanted(t, path);
 	return img;
 }
 

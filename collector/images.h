@@ -52,7 +52,7 @@ struct coll_images {
 	struct map others;           /* {kern} and {anon} images by name */
 	struct spec_images saved;    /* the session's table, from earlier runs */
 	struct spec_build_id vdso;
-	uint32_t nr;                 /* images ever made */
+	uint32_t nr, nr_moved;       /* images ever made; as it was when the session began */
 	size_t swept_at;             /* sightings, when the next sweep is worth while */
 	int session_fd;              /* borrowed; -1: no table is kept */
 	/* --image: real paths and module names; NULL: everything is wanted */
@@ -98,6 +98,9 @@ struct coll_image *coll_images_anon(struct coll_images *t, const char *label,
  * Returns 0, -EEXIST if it has had another name already, -ENOMEM.
  */
 int coll_images_other(struct coll_image *img);
+
+/* Changes what --image names: of all images that are known, and will be. */
+void coll_images_want(struct coll_images *t, char **wanted, size_t nr);
 
 /*
  * A sweep frees what nothing refers to any more: coll_images_sweep_begin(), then

@@ -14,6 +14,8 @@ enum { COLL_IMAGES_MIN_SWEEP = 8192 }; /* sightings */
 /* Not in the table any more. */
 void coll_sighting_free(struct coll_sighting *s);
 void coll_image_free(struct coll_image *img);
+/* Whether --image names it. */
+bool coll_image_wanted(const struct coll_images *t, const char *path);
 /* Whether a key of "others" is that of a label, not of an image. */
 bool coll_images_is_label(const void *key, size_t len);
 

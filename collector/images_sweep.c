@@ -161,9 +161,23 @@ void coll_images_move(struct coll_images *t, int session_fd)
 	size_t pos = 0;
 
 	t->session_fd = session_fd;
+	t->nr_moved = t->nr;
 	spec_images_fini(&t->saved);
 	while (next_image(t, &table, &pos, &img))
 		for (; img; img = img->next)
 			img->noted = img->name.kind == SPEC_IMAGE_ANON &&
 				     !img->build_id.len;
+}
+
+void coll_images_want(struct coll_images *t, char **wanted, size_t nr)
+{
+	struct coll_image *img;
+	int table = 0;
+	size_t pos = 0;
+
+	t->wanted = wanted;
+	t->nr_wanted = nr;
+	while (next_image(t, &table, &pos, &img))
+		for (; img; img = img->next)
+			img->wanted = coll_image_wanted(t, img->path);
 }

@@ -4,6 +4,8 @@
 
 #include "base/log.h"
 #include "base/opt.h"
+#include "collector/client.h"
+#include "collector/daemon.h"
 #include "collector/record.h"
 
 static const struct command {
@@ -13,6 +15,19 @@ static const struct command {
 	{ "record", "profile a command, processes or the machine into a session",
 	  coll_record },
 	{ "replay", "file the samples of a saved stream of the driver", coll_replay },
+	{ "daemon", "profile the machine for as long as it runs", coll_daemon },
+	{ "config", "print the daemon's options and where they come from",
+	  coll_daemon_config },
+	{ "start", "let the daemon take samples", coll_client_start },
+	{ "stop", "let it take none", coll_client_stop },
+	{ "dump", "wait until all samples so far can be read", coll_client_dump },
+	{ "reset", "empty session \"current\"", coll_client_reset },
+	{ "status", "print what the daemon does", coll_client_status },
+	{ "save", "close \"current\" into a session that is kept", coll_client_save },
+	{ "remove", "remove a session", coll_client_remove },
+	{ "deinit", "give back counters and buffers", coll_client_deinit },
+	{ "shutdown", "end the daemon", coll_client_shutdown },
+	{ "set", "change how the daemon samples", coll_client_set },
 };
 
 enum { NR_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
@@ -25,6 +40,18 @@ static const struct opt_program program = {
 	.about = "Collects samples into OProfile sample files. Commands:\n"
 		 "  record    profile a command, processes or the machine into a session\n"
 		 "  replay    file the samples of a saved stream of the driver\n"
+		 "  daemon    profile the machine for as long as it runs\n"
+		 "  config    print the daemon's options and where they come from\n"
+		 "  start     let the daemon take samples\n"
+		 "  stop      let it take none\n"
+		 "  dump      wait until all samples so far can be read\n"
+		 "  reset     empty session \"current\"\n"
+		 "  status    print what the daemon does\n"
+		 "  save      close \"current\" into a session that is kept\n"
+		 "  remove    remove a session\n"
+		 "  deinit    give back counters and buffers\n"
+		 "  shutdown  end the daemon\n"
+		 "  set       change how the daemon samples\n"
 		 "\"opcollect COMMAND --help\" tells the options of each.",
 	.opts = no_opts,
 };

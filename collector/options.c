@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/log.h"
 #include "collector/route.h"
 
 enum { MAX_EVENTS = 64, MAX_HZ = 1000000, MAX_PAGES = 1 << 20 };
@@ -25,6 +26,14 @@ static int add_event(struct coll_options *o, const char *word, struct err *err)
 	return vec_push(&o->events, e) ? err_errno(err, -ENOMEM, "-e") : 0;
 }
 
+/* The name of a raw code lies in the event itself, which may have moved. */
+static void own_names(struct coll_options *o)
+{
+	vec_for(&o->events, e)
+		if (e->spec.event.raw)
+			e->spec.event.name = e->spec.raw_name;
+}
+
 /* Whose the word is depends on the source, which may still be to come. */
 static int keep_word(struct coll_options *o, const char *word, struct err *err)
 {
@@ -36,7 +45,7 @@ static int keep_word(struct coll_options *o, const char *word, struct err *err)
 	return err_errno(err, -ENOMEM, "-e");
 }
 
-static int set_event(void *ctx, const char *arg, struct err *err)
+int coll_set_event(void *ctx, const char *arg, struct err *err)
 {
 	struct coll_options *o = ctx;
 	CLEANUP(free_ptr) char *copy = strdup(arg);
@@ -49,14 +58,11 @@ static int set_event(void *ctx, const char *arg, struct err *err)
 		if (rc)
 			return rc;
 	}
-	/* the name of a raw code lies in the event itself, which may have moved */
-	vec_for(&o->events, e)
-		if (e->spec.event.raw)
-			e->spec.event.name = e->spec.raw_name;
+	own_names(o);
 	return copy ? 0 : err_errno(err, -ENOMEM, "-e");
 }
 
-static int set_rate(void *ctx, const char *arg, struct err *err)
+int coll_set_rate(void *ctx, const char *arg, struct err *err)
 {
 	struct coll_options *o = ctx;
 	unsigned long long hz;
@@ -90,7 +96,7 @@ static int set_append(void *ctx, const char *arg, struct err *err)
 	return 0;
 }
 
-static int set_no_vmlinux(void *ctx, const char *arg, struct err *err)
+int coll_set_no_vmlinux(void *ctx, const char *arg, struct err *err)
 {
 	(void)arg;
 	(void)err;
@@ -98,14 +104,14 @@ static int set_no_vmlinux(void *ctx, const char *arg, struct err *err)
 	return 0;
 }
 
-static int set_vmlinux(void *ctx, const char *arg, struct err *err)
+int coll_set_vmlinux(void *ctx, const char *arg, struct err *err)
 {
 	(void)err;
 	((struct coll_options *)ctx)->vmlinux = arg;
 	return 0;
 }
 
-static int set_session_dir(void *ctx, const char *arg, struct err *err)
+int coll_set_session_dir(void *ctx, const char *arg, struct err *err)
 {
 	if (!*arg)
 		return err_set(err, -EINVAL, "--session-dir: no directory given");
@@ -113,12 +119,12 @@ static int set_session_dir(void *ctx, const char *arg, struct err *err)
 	return 0;
 }
 
-static int set_separate(void *ctx, const char *arg, struct err *err)
+int coll_set_separate(void *ctx, const char *arg, struct err *err)
 {
 	return coll_separate_parse(arg, &((struct coll_options *)ctx)->separate, err);
 }
 
-static int set_pages(void *ctx, const char *arg, struct err *err)
+int coll_set_pages(void *ctx, const char *arg, struct err *err)
 {
 	struct coll_options *o = ctx;
 	unsigned long long pages;
@@ -158,10 +164,9 @@ static int add_image(struct coll_options *o, const char *word, struct err *err)
 		return err_set(err, -EINVAL, "--image: an empty name");
 	name = strchr(word, '/') ? realpath(word, NULL) : strdup(word);
 	if (!name && errno == ENOENT && word[0] == '/') {
-		fprintf(stderr,
-			"opcollect record: --image: %s: no such file here; only a process "
-			"that sees it elsewhere (a container) can match\n",
-			word);
+		log_note("--image: %s: no such file here; only a process that sees it "
+			 "elsewhere (a container) can match",
+			 word);
 		name = strdup(word);
 	}
 	if (!name)
@@ -173,7 +178,7 @@ static int add_image(struct coll_options *o, const char *word, struct err *err)
 	return 0;
 }
 
-static int set_image(void *ctx, const char *arg, struct err *err)
+int coll_set_image(void *ctx, const char *arg, struct err *err)
 {
 	CLEANUP(free_ptr) char *copy = strdup(arg);
 	char *rest = copy, *word;
@@ -184,7 +189,7 @@ static int set_image(void *ctx, const char *arg, struct err *err)
 	return copy ? rc : err_errno(err, -ENOMEM, "--image");
 }
 
-static int set_source(void *ctx, const char *arg, struct err *err)
+int coll_set_source(void *ctx, const char *arg, struct err *err)
 {
 	struct coll_options *o = ctx;
 
@@ -201,7 +206,7 @@ static int set_save(void *ctx, const char *arg, struct err *err)
 	return 0;
 }
 
-static int set_feature(void *ctx, const char *arg, struct err *err)
+int coll_set_feature(void *ctx, const char *arg, struct err *err)
 {
 	return coll_ext_parse(&((struct coll_options *)ctx)->ext, arg, err);
 }
@@ -221,34 +226,16 @@ static int set_modules(void *ctx, const char *arg, struct err *err)
 }
 
 static const struct opt opts[] = {
-	{ 'e', "event", "EVENT",
-	  "sample by NAME:COUNT:UNITMASK:KERNEL:USER; may be repeated, or a list", set_event },
-	{ 'F', "frequency", "HZ", "samples a second and CPU (997), where no COUNT is given",
-	  set_rate },
+#include "collector/sampling_list.h"
 	{ 'g', "callgraph", NULL, "call chains by frame pointers, as call graph arcs",
 	  set_callgraph },
-	{ 0, "separate", "LIST",
-	  "file samples by: none, lib (default), kernel, thread, cpu, all", set_separate },
-	{ 0, "image", "LIST",
-	  "only these: a program with what it uses, a library or module by itself",
-	  set_image },
 	{ 'p', "pid", "PID[,PID]", "running processes, their threads and future children",
 	  set_pid },
 	{ 'a', "all", NULL, "every process on every CPU", set_all },
 	{ 'd', "session-dir", "DIR", "write into DIR instead of ./oprofile_data",
-	  set_session_dir },
+	  coll_set_session_dir },
 	{ 0, "append", NULL, "add to session \"current\" instead of setting it aside",
 	  set_append },
-	{ 'k', "vmlinux", "FILE", "take FILE for the kernel, instead of /proc/kallsyms",
-	  set_vmlinux },
-	{ 0, "no-vmlinux", NULL, "file kernel samples as no-vmlinux, without symbols",
-	  set_no_vmlinux },
-	{ 'm', "mmap-pages", "PAGES", "size of each CPU's buffer (256 pages)", set_pages },
-	{ 0, "source", "SOURCE", "perf (default), or kernel: the driver opfs_sampler",
-	  set_source },
-	{ 0, "ext-feature", "NAME:ARGS",
-	  "ibs:fetch:EVENT,...:COUNT:MASK|op:EVENT,...:COUNT:MASK; with --source=kernel",
-	  set_feature },
 	{ 0, "save-stream", "FILE", "what the driver says also goes to FILE, for replay",
 	  set_save },
 	{ 0 },
@@ -258,21 +245,21 @@ static const struct opt replay_opts[] = {
 	{ 'g', "callgraph", NULL, "the call chains in it, as call graph arcs",
 	  set_callgraph },
 	{ 0, "separate", "LIST",
-	  "file samples by: none, lib (default), kernel, thread, cpu, all", set_separate },
+	  "file samples by: none, lib (default), kernel, thread, cpu, all", coll_set_separate },
 	{ 0, "image", "LIST",
 	  "only these: a program with what it uses, a library or module by itself",
-	  set_image },
+	  coll_set_image },
 	{ 0, "ext-feature", "NAME:ARGS",
-	  "ibs:fetch:EVENT,...:COUNT:MASK|op:EVENT,...:COUNT:MASK", set_feature },
+	  "ibs:fetch:EVENT,...:COUNT:MASK|op:EVENT,...:COUNT:MASK", coll_set_feature },
 	{ 'd', "session-dir", "DIR", "write into DIR instead of ./oprofile_data",
-	  set_session_dir },
+	  coll_set_session_dir },
 	{ 0, "append", NULL, "add to session \"current\" instead of setting it aside",
 	  set_append },
-	{ 'k', "vmlinux", "FILE", "the kernel that ran", set_vmlinux },
+	{ 'k', "vmlinux", "FILE", "the kernel that ran", coll_set_vmlinux },
 	{ 0, "kallsyms", "FILE", "a copy of its /proc/kallsyms", set_kallsyms },
 	{ 0, "modules", "FILE", "a copy of its /proc/modules", set_modules },
 	{ 0, "no-vmlinux", NULL, "file kernel samples as no-vmlinux, without symbols",
-	  set_no_vmlinux },
+	  coll_set_no_vmlinux },
 	{ 0 },
 };
 
@@ -324,36 +311,45 @@ static enum opt_result wrong(const char *what)
 	return wrong_usage(&program, what);
 }
 
-/* Words of -e that could be a feature's, now that the source is known. */
-static enum opt_result take_derived(struct coll_options *o)
+static void forget_words(struct coll_options *o)
 {
-	struct err err = { 0 };
+	vec_for(&o->derived, word)
+		free(*word);
+	vec_fini(&o->derived);
+}
+
+int coll_options_derive(struct coll_options *o, struct err *err)
+{
+	int rc = 0;
 
 	vec_for(&o->derived, word) {
-		int rc = o->driver ? coll_ext_event(&o->ext, *word, &err) :
-				     add_event(o, *word, &err);
-
-		if (rc && !o->driver)
-			err_add(&err, rc,
-				"events of extended features need --source=kernel");
 		if (rc)
-			return wrong(err.msg);
+			break;
+		rc = o->driver ? coll_ext_event(&o->ext, *word, err) :
+				 add_event(o, *word, err);
+		if (rc && !o->driver)
+			err_add(err, rc, "events of extended features need --source=kernel");
 	}
-	return OPT_RUN;
+	forget_words(o);
+	own_names(o);
+	if (!rc && o->ext.feature && !o->driver)
+		rc = err_set(err, -EINVAL, "--ext-feature needs --source=kernel");
+	return rc;
 }
 
 enum opt_result coll_options_parse(int argc, char **argv, struct coll_options *out)
 {
 	enum opt_result result;
+	struct err err = { 0 };
 	int first = argc;
 
 	*out = (struct coll_options){ .separate = COLL_SEPARATE_LIB,
 				      .pages = COLL_DEFAULT_PAGES };
 	result = opt_parse(&program, argc, argv, out, &first);
-	if (result == OPT_RUN)
-		result = take_derived(out);
 	if (result != OPT_RUN)
 		return result;
+	if (coll_options_derive(out, &err))
+		return wrong(err.msg);
 	if (first < argc)
 		out->command = argv + first;
 	if (out->all && out->pids.len)
@@ -362,8 +358,8 @@ enum opt_result coll_options_parse(int argc, char **argv, struct coll_options *o
 		return wrong("what shall be profiled? Give a command, -p PID, or -a");
 	if (out->vmlinux && out->no_vmlinux)
 		return wrong("--vmlinux and --no-vmlinux exclude each other");
-	if ((out->save || out->ext.feature) && !out->driver)
-		return wrong("--save-stream and --ext-feature need --source=kernel");
+	if (out->save && !out->driver)
+		return wrong("--save-stream needs --source=kernel");
 	return OPT_RUN;
 }
 
@@ -392,9 +388,7 @@ void coll_options_fini(struct coll_options *o)
 	vec_for(&o->images, image)
 		free(*image);
 	vec_fini(&o->images);
-	vec_for(&o->derived, word)
-		free(*word);
-	vec_fini(&o->derived);
+	forget_words(o);
 	coll_ext_fini(&o->ext);
 	vec_fini(&o->events);
 	vec_fini(&o->pids);

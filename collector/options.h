@@ -41,6 +41,23 @@ struct coll_options {
 enum opt_result coll_options_parse(int argc, char **argv, struct coll_options *out);
 /* The same of "opcollect replay". */
 enum opt_result coll_options_parse_replay(int argc, char **argv, struct coll_options *out);
+/**
+ * coll_options_derive - takes words of -e that may be an extended feature's
+ * To be called when the source is known; again does nothing.  0, -EINVAL, -ENOMEM.
+ */
+int coll_options_derive(struct coll_options *o, struct err *err);
 void coll_options_fini(struct coll_options *o);
+
+/* Setters of struct opt rows; @ctx begins with a struct coll_options. */
+int coll_set_event(void *ctx, const char *arg, struct err *err);
+int coll_set_rate(void *ctx, const char *arg, struct err *err);
+int coll_set_separate(void *ctx, const char *arg, struct err *err);
+int coll_set_image(void *ctx, const char *arg, struct err *err);
+int coll_set_session_dir(void *ctx, const char *arg, struct err *err);
+int coll_set_vmlinux(void *ctx, const char *arg, struct err *err);
+int coll_set_no_vmlinux(void *ctx, const char *arg, struct err *err);
+int coll_set_source(void *ctx, const char *arg, struct err *err);
+int coll_set_feature(void *ctx, const char *arg, struct err *err);
+int coll_set_pages(void *ctx, const char *arg, struct err *err);
 
 #endif

@@ -79,3 +79,21 @@ int coll_separate_parse(const char *list, unsigned *out, struct err *err)
 	*out = set;
 	return 0;
 }
+
+void coll_separate_print(unsigned separate, struct strbuf *out)
+{
+	const size_t all = sizeof(words) / sizeof(words[0]) - 1;
+	unsigned told = 0;
+
+	/* the words with one meaning each, those that take others along last */
+	for (size_t i = all; i-- > 1;) {
+		if (!strcmp(words[i].name, "library") ||
+		    (words[i].sets & separate) != words[i].sets ||
+		    (words[i].sets & ~told) == 0)
+			continue;
+		strbuf_printf(out, "%s%s", told ? "," : "", words[i].name);
+		told |= words[i].sets;
+	}
+	if (!told)
+		strbuf_puts(out, "none");
+}

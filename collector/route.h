@@ -46,4 +46,7 @@ bool coll_route_wanted(unsigned separate, const struct coll_context *c);
  */
 int coll_separate_parse(const char *list, unsigned *out, struct err *err);
 
+/* Appends the words that stand for it: "lib", "cpu,kernel", "none". */
+void coll_separate_print(unsigned separate, struct strbuf *out);
+
 #endif

@@ -18,15 +18,12 @@
 #include "libspec/clock.h"
 #include "libspec/sample_write.h"
 #include "libspec/session.h"
+#include "libspec/span.h"
 
 enum { DIR_MODE = 0755, FILE_MODE = 0644, MAX_SUFFIX = 1000, MAX_NAME = 200 };
 
-/* The year 10000 begins, which names of sessions have no room for. */
-#define END_OF_TIME 253402300800LL
-
-static const char started_file[] = "stats/started";
 /* In samples/, and seen by nobody: what will be "current", and what just was. */
-static const char next_dir[] = ".next", last_dir[] = ".last";
+static const char next_dir[] = SPEC_SESSION_NEXT, last_dir[] = SPEC_SESSION_LAST;
 
 static int lock(struct coll_session *s, int dir_fd, struct err *err)
 {
@@ -75,14 +72,11 @@ static bool has_entry(int fd, const char *name)
 /* When the session was begun: as it says itself, or else the age of its directory. */
 static time_t started(int fd)
 {
-	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
 	struct statx st;
-	long long seconds;
+	uint64_t ns;
 
-	if (!file_slurp(fd, started_file, 64, &text, NULL) && text.len &&
-	    sscanf(text.data, "%lld", &seconds) == 1 && seconds > 0 &&
-	    seconds < END_OF_TIME)
-		return (time_t)seconds;
+	if (!spec_started_read(fd, &ns, NULL))
+		return (time_t)(ns / SPEC_NS_PER_S);
 	if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME | STATX_MTIME, &st))
 		return time(NULL);
 	return (time_t)(st.stx_mask & STATX_BTIME ? st.stx_btime.tv_sec :
@@ -191,7 +185,6 @@ int coll_session_prepare(struct coll_session *s, int *out, struct err *err)
 {
 	struct spec_live live = { .generation = s->live.generation + 2 };
 	CLEANUP(close_fd) int fd = -1;
-	char text[32];
 	int rc = clear_leftover(s, next_dir, err);
 
 	if (!rc)
@@ -204,11 +197,10 @@ int coll_session_prepare(struct coll_session *s, int *out, struct err *err)
 	fd = open_session(s->samples_fd, next_dir);
 	if (fd < 0)
 		return err_errno(err, fd, "%s/samples/%s", strbuf_str(&s->dir), next_dir);
-	snprintf(text, sizeof(text), "%lld\n", (long long)time(NULL));
 	live.drained_ns = now_ns();
 	rc = file_mkdirs(fd, "stats", DIR_MODE, err);
 	rc = rc ? rc : spec_live_write(fd, &live, err);
-	rc = rc ? rc : file_replace(fd, started_file, text, strlen(text), FILE_MODE, 0, err);
+	rc = rc ? rc : spec_started_write(fd, live.drained_ns, err);
 	if (!rc)
 		*out = take_fd(&fd);
 	return rc;
@@ -310,7 +302,7 @@ static int begin(struct coll_session *s, bool append, struct err *err)
 
 static int make_ready(struct coll_session *s, bool append, struct err *err)
 {
-	char text[32];
+	uint64_t started_ns;
 	int rc = check_owner(s->fd, err);
 
 	rc = rc ? rc : file_mkdirs(s->fd, "stats", DIR_MODE, err);
@@ -322,10 +314,9 @@ static int make_ready(struct coll_session *s, bool append, struct err *err)
 	if (spec_live_read(s->fd, &s->live, NULL))
 		s->live = (struct spec_live){ 0 };
 	s->live.closed = false;
-	if (has_entry(s->fd, started_file))
+	if (spec_started_read(s->fd, &started_ns, NULL) != -ENOENT)
 		return 0;
-	snprintf(text, sizeof(text), "%lld\n", (long long)time(NULL));
-	return file_replace(s->fd, started_file, text, strlen(text), FILE_MODE, 0, err);
+	return spec_started_write(s->fd, now_ns(), err);
 }
 
 int coll_session_open(struct coll_session *s, const char *dir, bool append, struct err *err)

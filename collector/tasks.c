@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "collector/procfs.h"
+#include "libspec/pid.h"
 
 void coll_tasks_init(struct coll_tasks *t, struct coll_images *images, int session_fd)
 {
@@ -36,6 +37,7 @@ void coll_tasks_reset(struct coll_tasks *t)
 void coll_tasks_fini(struct coll_tasks *t)
 {
 	coll_tasks_reset(t);
+	map_u64_fini(&t->numbers);
 }
 
 struct coll_task *coll_tasks_find(struct coll_tasks *t, uint32_t tgid)
@@ -258,8 +260,13 @@ void coll_tasks_move(struct coll_tasks *t, int session_fd)
 	uint64_t tgid, value;
 
 	t->session_fd = session_fd;
-	while (map_u64_next(&t->by_tgid, &pos, &tgid, &value))
-		((struct coll_task *)(uintptr_t)value)->noted = false;
+	map_u64_fini(&t->numbers);
+	while (map_u64_next(&t->by_tgid, &pos, &tgid, &value)) {
+		struct coll_task *task = (struct coll_task *)(uintptr_t)value;
+
+		task->noted = false;
+		task->stored = 0;
+	}
 }
 
 /* Another process that has the number of an earlier one: its first thread is younger. */
@@ -314,12 +321,69 @@ void coll_tasks_sweep(struct coll_tasks *t, uint64_t before_ns)
 	}
 }
 
+/*
+ * Who had a number last: when that process began, in milliseconds, and how many had the
+ * number before it.  /proc tells the time in ticks, so some milliseconds are no other.
+ */
+enum { USES_SHIFT = 54, SAME_MS = 50, NS_PER_MS = 1000000 };
+
+static bool is_same(uint64_t one_ms, uint64_t other_ms)
+{
+	uint64_t apart = one_ms > other_ms ? one_ms - other_ms : other_ms - one_ms;
+
+	return !one_ms || !other_ms || apart <= SAME_MS;
+}
+
+static uint32_t use_number(struct coll_tasks *t, uint32_t number, uint64_t start_ns)
+{
+	const uint64_t mask = (1ull << USES_SHIFT) - 1;
+	uint64_t start_ms = start_ns / NS_PER_MS & mask, last, uses = 0;
+
+	if (map_u64_get(&t->numbers, number, &last)) {
+		uses = last >> USES_SHIFT;
+		if (!is_same(start_ms, last & mask))
+			uses = (uses + 1) % SPEC_PID_MAX_USES;
+		else if (!start_ms)
+			start_ms = last & mask;
+	}
+	/* out of memory: the next one may be taken for this one */
+	map_u64_set(&t->numbers, number, uses << USES_SHIFT | start_ms);
+	return (uint32_t)uses;
+}
+
+uint32_t coll_tasks_stored(struct coll_tasks *t, struct coll_task *task)
+{
+	/* idle CPUs, and those that no record names */
+	if (!task->tgid || spec_pid_number(task->tgid) != task->tgid)
+		return task->tgid;
+	if (!task->stored)
+		task->stored = spec_pid_stored(
+			task->tgid, use_number(t, task->tgid, task->start_ns));
+	return task->stored;
+}
+
+void coll_tasks_used(struct coll_tasks *t)
+{
+	CLEANUP(spec_tasks_fini) struct spec_tasks table = { 0 };
+
+	if (t->session_fd < 0 || spec_tasks_read(t->session_fd, &table, NULL))
+		return;
+	for (size_t i = 0; i < table.nr; i++) {
+		uint64_t start_ms = table.rows[i].start_ns / NS_PER_MS;
+		uint64_t uses = spec_pid_uses(table.rows[i].tgid);
+
+		map_u64_set(&t->numbers, spec_pid_number(table.rows[i].tgid),
+			    uses << USES_SHIFT | start_ms);
+	}
+}
+
 int coll_tasks_note(struct coll_tasks *t, struct coll_task *task, struct err *err)
 {
 	CLEANUP(free_ptr) char *cmdline = NULL;
 	CLEANUP(free_ptr) char *cgroup = NULL;
-	struct spec_task row = { .tgid = task->tgid,
-				 .tid = task->tgid,
+	uint32_t stored = task->stored ? task->stored : task->tgid;
+	struct spec_task row = { .tgid = stored,
+				 .tid = stored,
 				 .start_ns = task->start_ns,
 				 .comm = task->comm };
 

@@ -16,6 +16,7 @@ enum { COLL_COMM = 16 };
 
 struct coll_task {
 	uint32_t tgid, parent;
+	uint32_t stored;    /* as coll_tasks_stored() gives it; 0: not asked for yet */
 	char comm[COLL_COMM];
 	uint64_t start_ns;  /* CLOCK_MONOTONIC; 0: unknown */
 	struct coll_space *space;
@@ -43,6 +44,7 @@ struct coll_tasks {
 	struct coll_images *images;        /* borrowed */
 	int session_fd;                    /* -1: no table is kept */
 	bool saved;   /* a recorded stream: /proc tells of other processes by now */
+	struct map_u64 numbers; /* of this session: number -> who had it last, see tasks.c */
 };
 
 void coll_tasks_init(struct coll_tasks *t, struct coll_images *images, int session_fd);
@@ -89,6 +91,12 @@ void coll_tasks_move(struct coll_tasks *t, int session_fd);
 void coll_tasks_bury(struct coll_tasks *t, uint64_t now_ns);
 /* Forgets everybody. */
 void coll_tasks_reset(struct coll_tasks *t);
+
+/* The number that samples of the process are filed under: its own, or, if another process
+ * of this session had that, the one that libspec/pid.h tells. */
+uint32_t coll_tasks_stored(struct coll_tasks *t, struct coll_task *task);
+/* Takes the numbers of a session that is added to for used. */
+void coll_tasks_used(struct coll_tasks *t);
 
 /* Writes the process's row, if that was not done for its present state. */
 int coll_tasks_note(struct coll_tasks *t, struct coll_task *task, struct err *err);

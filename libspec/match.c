@@ -275,6 +275,44 @@ bool spec_match_number(const struct spec_value *v, int64_t number)
 	return number < 0 ? v->all : spec_match_unsigned(v, (uint64_t)number);
 }
 
+/* ---- processes */
+
+static bool has_component(const char *pattern, const char *path)
+{
+	while (*path) {
+		size_t len = strcspn(path, "/");
+
+		if (len && spec_glob_n(pattern, path, len))
+			return true;
+		path += len + (path[len] == '/');
+	}
+	return false;
+}
+
+bool spec_match_task(const struct spec_tag *tag, const struct spec_value *v,
+		     const char *text)
+{
+	if (v->all || !text)
+		return v->all;
+	if (v->exact)
+		return !strcmp(v->text, text);
+	for (size_t i = 0; i < v->items.nr; i++) {
+		const struct spec_item *it = &v->items.items[i];
+
+		if (spec_glob(it->pattern, text) ||
+		    (tag->id == SPEC_CGROUP && !strchr(it->text, '/') &&
+		     has_component(it->pattern, text)))
+			return true;
+	}
+	return false;
+}
+
+static bool task_matches(const struct spec *spec, enum spec_tag_id id, const char *text)
+{
+	return !spec->values[id] ||
+	       spec_match_task(&spec_tags[id], spec->values[id], text);
+}
+
 /* ---- files */
 
 int spec_select_init(struct spec_select *s, const struct spec *spec,
@@ -349,5 +387,7 @@ bool spec_select_file(const struct spec_select *s, const struct spec_match_file 
 		spec_match_unsigned(v[SPEC_UNIT_MASK], n->unit_mask)) &&
 	       (!v[SPEC_TGID] || spec_match_number(v[SPEC_TGID], n->tgid)) &&
 	       (!v[SPEC_TID] || spec_match_number(v[SPEC_TID], n->tid)) &&
+	       task_matches(s->spec, SPEC_COMM, f->comm) &&
+	       task_matches(s->spec, SPEC_CGROUP, f->cgroup) &&
 	       (!v[SPEC_CPU] || spec_match_number(v[SPEC_CPU], n->cpu));
 }

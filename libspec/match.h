@@ -64,6 +64,10 @@ bool spec_match_event(const struct spec_match *m, const struct spec_value *v,
 /* Does a list of numbers hold this one?  SPEC_ALL (not separated): never. */
 bool spec_match_number(const struct spec_value *v, int64_t number);
 bool spec_match_unsigned(const struct spec_value *v, uint64_t number);
+/* Does a value of comm: or cgroup: mean this text?  NULL: only all does.  An item for a
+ * cgroup that has no "/" means any component of its path. */
+bool spec_match_task(const struct spec_tag *tag, const struct spec_value *v,
+		     const char *text);
 
 /* A specification made ready to be asked about many files. */
 struct spec_select {
@@ -76,6 +80,7 @@ struct spec_select {
 struct spec_match_file {
 	const struct spec_name *name;
 	uint32_t app, image; /* indices into spec_match.images */
+	const char *comm, *cgroup; /* of its process; NULL: not separated, or not known */
 };
 
 /**

@@ -29,6 +29,12 @@ struct spec_session_list {
 int spec_session_list(int session_dir_fd, struct spec_session_list *out, struct err *err);
 void spec_session_list_fini(struct spec_session_list *l);
 
+/* What a rotation calls directories in samples/ for moments: the session that is to become
+ * "current", which after the exchange is what was "current" and has no name yet; and the
+ * latter where the file system cannot exchange. */
+#define SPEC_SESSION_NEXT ".next"
+#define SPEC_SESSION_LAST ".last"
+
 /* One file met by a walk. */
 struct spec_session_file {
 	const char *path;       /* relative to the session; dies after the callback */

@@ -281,7 +281,7 @@ int spec_started_read(int session_fd, uint64_t *start_ns, struct err *err)
 	if (rc)
 		return rc == -EFBIG ? -EBADMSG : rc;
 	if (sscanf(strbuf_str(&text), "%20llu", &seconds) != 1 ||
-	    __builtin_mul_overflow(seconds, SPEC_NS_PER_S, start_ns))
+	    !seconds || __builtin_mul_overflow(seconds, SPEC_NS_PER_S, start_ns))
 		return err_set(err, -EBADMSG, "%s: holds no time", started_path);
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "libspec/pid.h"
 
 const struct spec_tag spec_tags[SPEC_NR_TAGS] = {
 #define TAG(id_, name_, kind_, doc_)                                                     \
@@ -65,6 +66,13 @@ bool spec_number(const char *text, bool any_base, uint64_t *out)
 	return true;
 }
 
+static bool parse_number(const struct spec_tag *tag, const char *text, uint64_t *out)
+{
+	if (tag->id == SPEC_TGID || tag->id == SPEC_TID)
+		return spec_pid_parse(text, out);
+	return spec_number(text, tag->id == SPEC_UNIT_MASK, out);
+}
+
 static int parse_numbers(const struct spec_tag *tag, struct spec_value *v,
 			 struct err *err)
 {
@@ -76,8 +84,7 @@ static int parse_numbers(const struct spec_tag *tag, struct spec_value *v,
 
 		if (v->items.items[i].all)
 			continue;
-		if (!spec_number(text, tag->id == SPEC_UNIT_MASK,
-				 &v->numbers[v->nr_numbers]))
+		if (!parse_number(tag, text, &v->numbers[v->nr_numbers]))
 			return err_set(err, -EINVAL,
 				       "%s:%s: \"%s\" is not a number (%s, a list of "
 				       "such, or all)",
@@ -326,7 +333,7 @@ static void format_sessions(const struct spec *s, struct strbuf *out)
 
 const struct spec_tag *spec_span_tag(const struct spec *s)
 {
-	for (size_t i = 0; i < SPEC_NR_TAGS; i++)
+	for (size_t i = 0; s && i < SPEC_NR_TAGS; i++)
 		if (s->values[i] && spec_tags[i].kind == SPEC_TAG_SPAN)
 			return &spec_tags[i];
 	return NULL;

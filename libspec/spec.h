@@ -20,6 +20,7 @@ enum spec_tag_kind {
 	SPEC_TAG_NUMBERS,  /* list of numbers, or all */
 	SPEC_TAG_SYMBOL,   /* list of symbol names and globs */
 	SPEC_TAG_SESSIONS, /* list of session names and globs */
+	SPEC_TAG_TASKS,    /* list of names and globs, of what processes are */
 	SPEC_TAG_SPAN,     /* a span of time, see span.h: sums the sessions that overlap */
 	/* presenting: they select nothing */
 	SPEC_TAG_WORDS,    /* list of words of word_list.h */
@@ -129,7 +130,8 @@ static inline void spec_putp(struct spec **s)
 	spec_put(*s);
 }
 
-/* The tag of the span of time that the sessions were found by, or NULL. */
+/* The tag of the span of time that the sessions of @s, which may be NULL, were found by, or
+ * NULL. */
 const struct spec_tag *spec_span_tag(const struct spec *s);
 
 /**

@@ -106,6 +106,24 @@ int spec_stats_write(int session_fd, const struct spec_stats *s, struct err *err
 	return rc;
 }
 
+int spec_stats_sync(int session_fd, struct err *err)
+{
+	CLEANUP(spec_dirlist_fini) struct spec_dirlist files = { 0 };
+	CLEANUP(close_fd)
+	int dir = file_open_within(session_fd, dir_name, O_RDONLY | O_DIRECTORY);
+	int rc = dir < 0 ? dir : spec_dirlist_read(dir, &files);
+
+	for (size_t i = 0; i < files.nr && !rc; i++) {
+		CLEANUP(close_fd)
+		int fd = file_open_within(dir, files.names[i], O_RDONLY | O_NONBLOCK);
+
+		rc = fd >= 0 && fsync(fd) ? -errno : 0;
+	}
+	if (!rc && fsync(dir))
+		rc = -errno;
+	return rc ? err_errno(err, rc, "%s: writing back", dir_name) : 0;
+}
+
 static uint64_t sum_of(const struct spec_stats *s, enum spec_stat_kind kind)
 {
 	uint64_t sum = 0;

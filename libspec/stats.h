@@ -51,6 +51,9 @@ int spec_stats_read(int session_fd, struct spec_stats *out, struct err *err);
  */
 int spec_stats_write(int session_fd, const struct spec_stats *s, struct err *err);
 
+/* Sees that all of stats/ is on the disk.  0 or -errno. */
+int spec_stats_sync(int session_fd, struct err *err);
+
 /* The sum of what was lost (kind LOSS), saturating. */
 uint64_t spec_stats_lost(const struct spec_stats *s);
 /* The sum of what was left out as asked (kind IGNORED), saturating. */

@@ -12,8 +12,10 @@ TAG(IMAGE, "image", SPEC_TAG_IMAGES, "applications: list of names, paths and glo
 TAG(IMAGE_EXCLUDE, "image-exclude", SPEC_TAG_IMAGES, "leave applications, libraries and kernel images out")
 TAG(LIB_IMAGE, "lib-image", SPEC_TAG_IMAGES, "where in an application samples fell: library, kernel image, memory")
 TAG(LIB_IMAGE_EXCLUDE, "lib-image-exclude", SPEC_TAG_IMAGES, "leave libraries, kernel images and memory out")
-TAG(TGID, "tgid", SPEC_TAG_NUMBERS, "list of process ids (sessions recorded with --separate=thread)")
+TAG(TGID, "tgid", SPEC_TAG_NUMBERS, "list of process ids, N.2 the second one of that number (sessions recorded with --separate=thread)")
 TAG(TID, "tid", SPEC_TAG_NUMBERS, "list of thread ids (sessions recorded with --separate=thread)")
+TAG(COMM, "comm", SPEC_TAG_TASKS, "processes by name: list of names and globs (--separate=thread)")
+TAG(CGROUP, "cgroup", SPEC_TAG_TASKS, "processes by cgroup: list of names on its path, paths and globs (--separate=thread)")
 TAG(CPU, "cpu", SPEC_TAG_NUMBERS, "list of CPUs (sessions recorded with --separate=cpu)")
 TAG(SYMBOL, "symbol", SPEC_TAG_SYMBOL, "list of functions, mangled or not, and globs")
 /* presenting tags: how, not what */

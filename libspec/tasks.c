@@ -81,6 +81,8 @@ static int add_row(void *ctx, char *const *fields)
 		return rc;
 	key = (struct task_key){ row.tgid, row.tid, row.start_ns };
 	if (map_get(&r->by_task, &key, sizeof(key), &at)) {
+		if (!row.cgroup)
+			row.cgroup = TAKE(t->rows[at].cgroup);
 		task_fini(&t->rows[at]);
 	} else {
 		if (vec_reserve_((void **)&t->rows, &t->cap, t->nr, 1, sizeof(row)) ||

@@ -11,7 +11,8 @@
  * The table samples/SESSION/tasks: who a tgid and tid were.  Text like "images", first
  * line "# opfs tasks 1":  tgid tid start-ns comm command-line cgroup
  * start-ns is CLOCK_MONOTONIC at the task's start, 0 if unknown.  A later line for the
- * same (tgid, tid, start) replaces an earlier one (exec, rename).
+ * same (tgid, tid, start) replaces an earlier one (exec, rename); a cgroup that it does not
+ * know stays.  tgid and tid are as in names of sample files: see pid.h.
  */
 struct spec_task {
 	uint32_t tgid, tid;

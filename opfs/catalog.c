@@ -13,28 +13,14 @@
 #include "base/file.h"
 #include "base/vec.h"
 #include "libspec/session.h"
+#include "opfs/catalog_build.h"
 
 enum { COPY_NODES = 4096 };
-
-/* A catalog that is being made. */
-struct catalog_build {
-	struct catalog *c;
-	const struct viewer *viewer;
-	uint32_t dir;   /* that is being read */
-	bool copying;   /* it is live: its samples are copied */
-	off_t copy_end; /* length of the copy */
-	struct map images; /* kind and shown name -> index */
-	VEC(struct catalog_image) image_list;
-	VEC(struct catalog_file) flat, cg;
-	VEC(struct catalog_bad) bad;
-	VEC(char *) lines; /* notes, throttled events */
-	struct strbuf text;
-	struct err *err;
-};
 
 static void build_fini(struct catalog_build *b)
 {
 	map_fini(&b->images);
+	map_fini(&b->binaries);
 	vec_fini(&b->image_list);
 	vec_fini(&b->flat);
 	vec_fini(&b->cg);
@@ -44,55 +30,14 @@ static void build_fini(struct catalog_build *b)
 	catalog_put(b->c);
 }
 
-static int no_memory(struct catalog_build *b)
+int catalog_no_memory(struct catalog_build *b)
 {
 	return err_set(b->err, -ENOMEM, "out of memory while reading a session");
 }
 
-/* ---- images */
-
-static const char *base_of(const struct catalog_image *img)
-{
-	const char *slash = strrchr(img->shown, '/');
-
-	return img->name.kind != SPEC_IMAGE_ANON && slash && slash[1] ? slash + 1 :
-									img->shown;
-}
-
-static int add_image(struct catalog_build *b, const struct spec_image *name, uint32_t *out)
-{
-	struct catalog_image img = { .name = *name };
-	struct arena *arena = &b->c->arena;
-	char kind = (char)('0' + (int)name->kind);
-	uint64_t found;
-
-	strbuf_reset(&b->text);
-	strbuf_putc(&b->text, kind);
-	spec_image_show(name, &b->text);
-	if (strbuf_error(&b->text))
-		return no_memory(b);
-	if (map_get(&b->images, b->text.data, b->text.len, &found)) {
-		*out = (uint32_t)found;
-		return 0;
-	}
-	img.name.name = arena_strdup(arena, name->name);
-	img.shown = arena_strdup(arena, b->text.data + 1);
-	if (!img.name.name || !img.shown)
-		return no_memory(b);
-	img.base = base_of(&img);
-	img.label = name->kind == SPEC_IMAGE_ANON ? img.name.name : NULL;
-	img.kernel = name->kind == SPEC_IMAGE_KERN;
-	img.row = spec_images_find(&b->c->dirs[b->dir].rows, img.shown);
-	*out = (uint32_t)b->image_list.len;
-	if (map_set(&b->images, b->text.data, b->text.len, *out) ||
-	    vec_push(&b->image_list, img))
-		return no_memory(b);
-	return 0;
-}
-
 /* ---- files */
 
-static int add_bad(struct catalog_build *b, const char *path, const char *reason)
+int catalog_add_bad(struct catalog_build *b, const char *path, const char *reason)
 {
 	struct catalog_bad bad = { 0 };
 
@@ -101,7 +46,7 @@ static int add_bad(struct catalog_build *b, const char *path, const char *reason
 	bad.path = arena_strdup(&b->c->arena, strbuf_str(&b->text));
 	bad.reason = arena_strdup(&b->c->arena, reason);
 	if (!bad.path || !bad.reason || vec_push(&b->bad, bad))
-		return no_memory(b);
+		return catalog_no_memory(b);
 	return 0;
 }
 
@@ -118,10 +63,10 @@ static int add_file(struct catalog_build *b, const struct spec_name *n, const ch
 	bool flat = n->callee.kind == SPEC_IMAGE_NONE;
 	int rc;
 
-	rc = add_image(b, &n->app, &f.app);
-	rc = rc ? rc : add_image(b, &n->image, &f.image);
+	rc = catalog_add_image(b, &n->app, &f.app);
+	rc = rc ? rc : catalog_add_image(b, &n->image, &f.image);
 	if (!rc && !flat)
-		rc = add_image(b, &n->callee, &f.callee);
+		rc = catalog_add_image(b, &n->callee, &f.callee);
 	if (rc)
 		return rc;
 	b->image_list.data[f.image].kernel |= r->header.is_kernel != 0;
@@ -133,7 +78,7 @@ static int add_file(struct catalog_build *b, const struct spec_name *n, const ch
 	if (!f.name.event || !f.path ||
 	    (flat ? vec_push(&b->flat, f) : vec_push(&b->cg, f)) ||
 	    map_set(&b->c->by_event, f.name.event, strlen(f.name.event), 1))
-		return no_memory(b);
+		return catalog_no_memory(b);
 	return 0;
 }
 
@@ -208,14 +153,14 @@ static int read_file(struct catalog_build *b, int dirfd, const char *path,
 	int rc = spec_sample_open(dirfd, path, &r, &why);
 
 	if (rc == -ENOENT || rc == -ENOMEM) /* ENOENT: removed while we walk */
-		return rc == -ENOENT ? 0 : no_memory(b);
+		return rc == -ENOENT ? 0 : catalog_no_memory(b);
 	if (!rc)
 		rc = sum_file(b, &r, &total, &why);
 	if (rc == -EINTR) {
 		spec_sample_fini(&r);
 		return err_set(b->err, rc, "%s", why.msg);
 	}
-	rc = rc ? add_bad(b, path, why.msg) : add_file(b, n, path, &r, total, copy_off);
+	rc = rc ? catalog_add_bad(b, path, why.msg) : add_file(b, n, path, &r, total, copy_off);
 	spec_sample_fini(&r);
 	return rc;
 }
@@ -227,7 +172,7 @@ static int visit(void *ctx, struct spec_session_file *file)
 	if (viewer_gone(b->viewer))
 		return err_set(b->err, -EINTR, "interrupted");
 	if (file->bad)
-		return add_bad(b, file->path, file->bad->msg);
+		return catalog_add_bad(b, file->path, file->bad->msg);
 	return read_file(b, b->c->dirs[b->dir].fd, file->path, file->name);
 }
 
@@ -238,7 +183,7 @@ static int keep_line(void *ctx, const char *line)
 	struct catalog_build *b = ctx;
 	char *copy = arena_strdup(&b->c->arena, line);
 
-	return copy && !vec_push(&b->lines, copy) ? 0 : no_memory(b);
+	return copy && !vec_push(&b->lines, copy) ? 0 : catalog_no_memory(b);
 }
 
 /* Moves b->lines to an array of the catalog. */
@@ -248,7 +193,7 @@ static int take_lines(struct catalog_build *b, char ***out, size_t *nr)
 	for (*nr = 0; *out && *nr < b->lines.len; ++*nr)
 		(*out)[*nr] = b->lines.data[*nr];
 	b->lines.len = 0;
-	return *out ? 0 : no_memory(b);
+	return *out ? 0 : catalog_no_memory(b);
 }
 
 /* What stands beside the sample files.  A damaged table is told, not fatal. */
@@ -258,11 +203,11 @@ static int read_tables(struct catalog_build *b, struct catalog_dir *d)
 	int rc = spec_images_read(d->fd, &d->rows, &why);
 
 	if (rc && rc != -ENOENT)
-		rc = add_bad(b, "images", why.msg);
+		rc = catalog_add_bad(b, "images", why.msg);
 	else
 		rc = 0;
 	if (!rc && spec_stats_read(d->fd, &d->stats, &why))
-		rc = add_bad(b, "stats", why.msg);
+		rc = catalog_add_bad(b, "stats", why.msg);
 	if (!rc) {
 		int live = spec_live_read(d->fd, &d->live, &why);
 
@@ -272,13 +217,13 @@ static int read_tables(struct catalog_build *b, struct catalog_dir *d)
 		if (!live && !spec_session_span(d->fd, d->session, 0, &when, NULL))
 			d->when = when.span;
 		if (live && live != -ENOENT)
-			rc = add_bad(b, "stats/live", why.msg);
+			rc = catalog_add_bad(b, "stats/live", why.msg);
 	}
 	if (!rc && spec_stats_each_note(d->fd, keep_line, b, &why) == -ENOMEM)
-		return no_memory(b);
+		return catalog_no_memory(b);
 	rc = rc ? rc : take_lines(b, &d->notes, &d->nr_notes);
 	if (!rc && spec_stats_each_throttled(d->fd, keep_line, b, &why) == -ENOMEM)
-		return no_memory(b);
+		return catalog_no_memory(b);
 	return rc ? rc : take_lines(b, &d->throttled, &d->nr_throttled);
 }
 
@@ -322,6 +267,7 @@ static void balance(const struct catalog_build *b, struct catalog_dir *d)
 static int read_session(struct catalog_build *b, int samples_fd, const char *name)
 {
 	struct catalog_dir *d = &b->c->dirs[b->dir];
+	size_t flat = b->flat.len, cg = b->cg.len;
 	struct stat st;
 	int rc;
 
@@ -329,7 +275,7 @@ static int read_session(struct catalog_build *b, int samples_fd, const char *nam
 	d->session = arena_strdup(&b->c->arena, name);
 	b->c->nr_dirs++;
 	if (!d->session)
-		return no_memory(b);
+		return catalog_no_memory(b);
 	if (samples_fd >= 0)
 		d->fd = openat(samples_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (d->fd < 0 && (samples_fd < 0 || errno == ENOENT) && !strcmp(name, "current"))
@@ -344,6 +290,7 @@ static int read_session(struct catalog_build *b, int samples_fd, const char *nam
 	b->copying = catalog_is_live(d);
 	b->c->live |= b->copying;
 	rc = rc ? rc : spec_session_walk(d->fd, spec_session_escaped(d->fd), visit, b, b->err);
+	rc = rc ? rc : catalog_read_tasks(b, d, flat, cg);
 	if (rc)
 		return rc;
 	if (d->has_live && b->copying)
@@ -371,7 +318,7 @@ static int finish(struct catalog_build *b)
 	c->files = arena_calloc(&c->arena, c->nr_files + 1, sizeof(*c->files));
 	c->bad = arena_calloc(&c->arena, c->nr_bad + 1, sizeof(*c->bad));
 	if (!c->images || !c->names || !c->files || !c->bad)
-		return no_memory(b);
+		return catalog_no_memory(b);
 	for (size_t i = 0; i < c->nr_images; i++) {
 		struct catalog_image *img = &c->images[i];
 
@@ -383,7 +330,7 @@ static int finish(struct catalog_build *b)
 		if (map_set(&c->by_image, img->shown, strlen(img->shown), i) ||
 		    map_set(&c->by_image, img->base, strlen(img->base), i) ||
 		    (img->label && map_set(&c->by_image, img->label, strlen(img->label), i)))
-			return no_memory(b);
+			return catalog_no_memory(b);
 	}
 	for (size_t i = 0; i < c->nr_flat; i++) {
 		c->files[i] = b->flat.data[i];
@@ -400,11 +347,11 @@ static int begin(struct catalog_build *b, size_t nr_dirs)
 {
 	b->c = calloc(1, sizeof(*b->c));
 	if (!b->c)
-		return no_memory(b);
+		return catalog_no_memory(b);
 	b->c->refs = 1;
 	b->c->copy_fd = -1;
 	b->c->dirs = arena_calloc(&b->c->arena, nr_dirs + 1, sizeof(*b->c->dirs));
-	return b->c->dirs ? 0 : no_memory(b);
+	return b->c->dirs ? 0 : catalog_no_memory(b);
 }
 
 /* Nothing in it will change any more: not the one that is written to by name. */
@@ -461,7 +408,7 @@ static int load_file(struct catalog_build *b, const char *path)
 	d->session = arena_strdup(&b->c->arena, path);
 	b->c->nr_dirs = 1;
 	if (!d->session)
-		return no_memory(b);
+		return catalog_no_memory(b);
 	rc = rc ? rc : read_file(b, AT_FDCWD, path, &name);
 	if (!rc && b->bad.len)
 		return err_set(b->err, -EBADMSG, "%.300s", b->bad.data[0].reason);
@@ -516,6 +463,7 @@ static void close_all(struct catalog *c)
 		if (c->dirs[i].fd >= 0)
 			close(c->dirs[i].fd);
 		spec_images_fini(&c->dirs[i].rows);
+		spec_tasks_fini(&c->dirs[i].tasks);
 	}
 	if (c->copy_fd >= 0)
 		close(c->copy_fd);

@@ -15,6 +15,7 @@
 #include "libspec/sample_read.h"
 #include "libspec/span.h"
 #include "libspec/stats.h"
+#include "libspec/tasks.h"
 #include "opfs/archive_dir.h"
 #include "opfs/viewer.h"
 
@@ -44,6 +45,7 @@ struct catalog_file {
 	off_t copy_off;            /* its nodes in catalog.copy_fd, if there is one */
 	uint32_t nr_nodes;
 	struct spec_sample_header header;
+	const struct spec_task *task; /* whose samples; NULL: not separated, not known */
 };
 
 struct catalog_dir {
@@ -51,6 +53,7 @@ struct catalog_dir {
 	int fd; /* -1: "current" that is not there yet */
 	uint64_t dev, ino;
 	struct spec_images rows;
+	struct spec_tasks tasks; /* empty unless samples are separated by thread */
 	struct spec_stats stats;
 	struct spec_live live;
 	bool has_live; /* written by a collector of ours */

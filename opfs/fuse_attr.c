@@ -306,27 +306,59 @@ void fs_readlink(fuse_req_t req, fuse_ino_t ino)
 	node_put(&fs->nodes, n);
 }
 
-static int xattr_samples(const struct place *p, char *out, size_t size)
+static int xattr_samples(const struct place *p, struct strbuf *out)
 {
-	return snprintf(out, size, "%llu", (unsigned long long)tree_samples(p));
+	strbuf_printf(out, "%llu", (unsigned long long)tree_samples(p));
+	return 0;
 }
 
-static int xattr_percent(const struct place *p, char *out, size_t size)
+static int xattr_percent(const struct place *p, struct strbuf *out)
 {
 	uint64_t all = tree_session_samples(p);
 
 	if (!all)
 		return -ENODATA;
-	return snprintf(out, size, "%.4f", 100.0 * (double)tree_samples(p) / (double)all);
+	strbuf_printf(out, "%.4f", 100.0 * (double)tree_samples(p) / (double)all);
+	return 0;
+}
+
+static int add_known(const char *text, struct strbuf *out)
+{
+	if (!text)
+		return -ENODATA;
+	strbuf_puts(out, text);
+	return 0;
+}
+
+static int xattr_comm(const struct place *p, struct strbuf *out)
+{
+	const struct spec_task *task = tree_task(p);
+
+	return add_known(task ? task->comm : NULL, out);
+}
+
+static int xattr_cmdline(const struct place *p, struct strbuf *out)
+{
+	const struct spec_task *task = tree_task(p);
+
+	return add_known(task ? task->cmdline : NULL, out);
+}
+
+static int xattr_cgroup(const struct place *p, struct strbuf *out)
+{
+	const struct spec_task *task = tree_task(p);
+
+	return add_known(task ? task->cgroup : NULL, out);
 }
 
 /* Extended attributes of directories. */
 static const struct {
 	const char *name;
-	int (*get)(const struct place *p, char *out, size_t size); /* length or -errno */
+	int (*get)(const struct place *p, struct strbuf *out); /* 0 or -errno */
 } xattrs[] = {
-	{ "user.opfs.samples", xattr_samples },
-	{ "user.opfs.percent", xattr_percent },
+	{ "user.opfs.samples", xattr_samples }, { "user.opfs.percent", xattr_percent },
+	{ "user.opfs.comm", xattr_comm },       { "user.opfs.cmdline", xattr_cmdline },
+	{ "user.opfs.cgroup", xattr_cgroup },
 };
 enum { NR_XATTRS = sizeof(xattrs) / sizeof(xattrs[0]) };
 
@@ -361,49 +393,54 @@ static void reply_xattr(fuse_req_t req, const char *data, size_t len, size_t siz
 		fuse_reply_buf(req, data, len);
 }
 
-/* The length of an attribute's value, or -errno. */
-static int xattr_value(struct fuse_fs *fs, fuse_req_t req, fuse_ino_t ino, int which,
-		       char *out, size_t size)
+/* A directory's place for whoever asks; -ENODATA: it is none. */
+static int xattr_place(struct fuse_fs *fs, fuse_req_t req, fuse_ino_t ino,
+		       struct node_place **out)
 {
 	CLEANUP(fs_viewer_fini) struct fs_viewer who = { 0 };
-	CLEANUP(node_place_fini) struct node_place *np = NULL;
 	int rc = fs_viewer_init(fs, req, &who);
 
 	if (rc)
 		return rc;
-	np = dir_place(fs, ino, &who.v);
-	return np ? xattrs[which].get(&np->p, out, size) : -ENODATA;
+	*out = dir_place(fs, ino, &who.v);
+	return *out ? 0 : -ENODATA;
 }
 
 void fs_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 {
+	CLEANUP(node_place_fini) struct node_place *np = NULL;
+	CLEANUP(strbuf_fini) struct strbuf value = { 0 };
 	struct fuse_fs *fs = fuse_req_userdata(req);
-	int len = -ENODATA;
-	char value[64];
+	int which = 0, rc = -ENODATA;
 
-	for (int i = 0; i < NR_XATTRS; i++)
-		if (!strcmp(name, xattrs[i].name))
-			len = xattr_value(fs, req, ino, i, value, sizeof(value));
-	if (len < 0)
-		fuse_reply_err(req, fs_errno(len));
+	while (which < NR_XATTRS && strcmp(name, xattrs[which].name) != 0)
+		which++;
+	if (which < NR_XATTRS)
+		rc = xattr_place(fs, req, ino, &np);
+	rc = rc ? rc : xattrs[which].get(&np->p, &value);
+	rc = rc ? rc : strbuf_error(&value);
+	if (rc)
+		fuse_reply_err(req, fs_errno(rc));
 	else
-		reply_xattr(req, value, (size_t)len, size);
+		reply_xattr(req, strbuf_str(&value), value.len, size);
 }
 
+/* Only what has a value: who copies attributes wants all that are listed. */
 void fs_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 {
+	CLEANUP(node_place_fini) struct node_place *np = NULL;
 	struct fuse_fs *fs = fuse_req_userdata(req);
-	struct node *n = node_get(&fs->nodes, ino);
-	char list[NR_XATTRS * 32];
-	size_t len = 0;
+	CLEANUP(strbuf_fini) struct strbuf list = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf value = { 0 };
+	int rc = xattr_place(fs, req, ino, &np);
 
-	if (n && S_ISDIR(node_attr_of(&fs->nodes, n).mode))
-		for (int i = 0; i < NR_XATTRS; i++) {
-			memcpy(list + len, xattrs[i].name, strlen(xattrs[i].name) + 1);
-			len += strlen(xattrs[i].name) + 1;
-		}
-	node_put(&fs->nodes, n);
-	reply_xattr(req, list, len, size);
+	for (int i = 0; i < NR_XATTRS && !rc; i++)
+		if (!xattrs[i].get(&np->p, &value))
+			strbuf_add(&list, xattrs[i].name, strlen(xattrs[i].name) + 1);
+	if (strbuf_error(&list))
+		fuse_reply_err(req, ENOMEM);
+	else
+		reply_xattr(req, strbuf_str(&list), list.len, size);
 }
 
 /* Nothing here takes up a disk: no blocks, as in /proc, so that df passes over it. */

@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "events/event.h"
+#include "libspec/pid.h"
 #include "opfs/view.h"
 
 #define NR(array) (sizeof(array) / sizeof((array)[0]))
@@ -144,8 +145,10 @@ static void add_id(const struct axis_row *axis, const struct profile_class *c,
 
 	if (id == SPEC_ALL)
 		strbuf_puts(out, "all");
-	else
+	else if (axis->axis == SPEC_AXIS_CPU)
 		strbuf_printf(out, "%" PRId64, id);
+	else
+		spec_pid_show(id, out);
 }
 
 void header_column(const struct profile *p, size_t class, struct strbuf *out)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,7 +17,7 @@
 #include "libspec/session.h"
 
 /* What is that new is asked for again; a directory's time may stand still so long. */
-enum { LOOK_NS = 20000000, MANY = 16 };
+enum { LOOK_NS = 20000000, MANY = 16, MAX_LISTS = 8 };
 
 struct spans {
 	pthread_mutex_t lock; /* held while directories are read */
@@ -97,7 +98,57 @@ static void read_row(int session_dir_fd, const struct spans_row *known, uint64_t
 	row->dated = !spec_session_span(fd, row->name, now_ns, &row->when, NULL);
 }
 
-static int list_anew(struct spans *s, int session_dir_fd, uint64_t now_ns,
+/* Takes over @name. */
+static void add_row(const struct spans *s, int session_dir_fd, uint64_t now_ns, char *name,
+		    struct spans_list *l)
+{
+	struct spans_row *row = &l->rows[l->nr++];
+
+	row->name = name;
+	read_row(session_dir_fd, find(&s->list, name), now_ns, row);
+}
+
+/* Between the exchange and its new name a rotated session is hidden, and no less there. */
+static int add_unnamed(const struct spans *s, int session_dir_fd, uint64_t now_ns,
+		       const char *name, struct spans_list *l)
+{
+	static const char *const roots[] = { "{root}", "{kern}" };
+
+	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
+		char path[64], *copy;
+
+		snprintf(path, sizeof(path), "samples/%s/%s", name, roots[i]);
+		if (faccessat(session_dir_fd, path, F_OK, AT_SYMLINK_NOFOLLOW))
+			continue;
+		copy = strdup(name);
+		if (!copy)
+			return -ENOMEM;
+		add_row(s, session_dir_fd, now_ns, copy, l);
+		break;
+	}
+	return 0;
+}
+
+static int compare_rows(const void *x, const void *y)
+{
+	const struct spans_row *a = x, *b = y;
+
+	return strcmp(a->name, b->name);
+}
+
+static bool is_same(const struct spans_list *a, const struct spans_list *b)
+{
+	if (a->nr != b->nr)
+		return false;
+	for (size_t i = 0; i < a->nr; i++)
+		if (strcmp(a->rows[i].name, b->rows[i].name) != 0 ||
+		    a->rows[i].dev != b->rows[i].dev || a->rows[i].ino != b->rows[i].ino)
+			return false;
+	return true;
+}
+
+/* *same: the list was the same before. */
+static int list_once(struct spans *s, int session_dir_fd, uint64_t now_ns, bool *same,
 		     struct err *err)
 {
 	CLEANUP(spec_session_list_fini) struct spec_session_list names = { 0 };
@@ -106,18 +157,36 @@ static int list_anew(struct spans *s, int session_dir_fd, uint64_t now_ns,
 
 	if (rc && rc != -ENOENT)
 		return rc;
-	l.rows = calloc(names.nr + 1, sizeof(*l.rows));
-	if (!l.rows)
-		return err_set(err, -ENOMEM, "out of memory");
-	for (; l.nr < names.nr; l.nr++) {
-		struct spans_row *row = &l.rows[l.nr];
-
-		row->name = TAKE(names.names[l.nr]);
-		read_row(session_dir_fd, find(&s->list, row->name), now_ns, row);
-	}
+	l.rows = calloc(names.nr + 2, sizeof(*l.rows));
+	rc = l.rows ? 0 : -ENOMEM;
+	for (size_t i = 0; i < names.nr && !rc; i++)
+		add_row(s, session_dir_fd, now_ns, TAKE(names.names[i]), &l);
+	if (!rc)
+		rc = add_unnamed(s, session_dir_fd, now_ns, SPEC_SESSION_NEXT, &l);
+	if (!rc)
+		rc = add_unnamed(s, session_dir_fd, now_ns, SPEC_SESSION_LAST, &l);
+	if (rc)
+		return err_set(err, rc, "out of memory");
+	qsort(l.rows, l.nr, sizeof(*l.rows), compare_rows);
+	*same = is_same(&l, &s->list);
 	spans_list_fini(&s->list);
 	s->list = TAKE(l);
 	return 0;
+}
+
+/*
+ * A rotation while we list could hide a session from us: it had no name when names were
+ * read, and has one when we look for those without.  Then the next list is another one.
+ */
+static int list_anew(struct spans *s, int session_dir_fd, uint64_t now_ns,
+		     struct err *err)
+{
+	bool same = false;
+	int rc = 0;
+
+	for (int i = 0; i < MAX_LISTS && !same && !rc; i++)
+		rc = list_once(s, session_dir_fd, now_ns, &same, err);
+	return rc;
 }
 
 /* Those that go on, or told no time yet. */

@@ -380,6 +380,29 @@ uint64_t tree_mtime_ns(const struct place *p)
 	return p->cat ? p->cat->drained_ns : 0;
 }
 
+static bool same_task(const struct spec_task *a, const struct spec_task *b)
+{
+	return a->tgid == b->tgid && a->start_ns == b->start_ns &&
+	       !strcmp(a->comm ? a->comm : "", b->comm ? b->comm : "");
+}
+
+const struct spec_task *tree_task(const struct place *p)
+{
+	const struct spec_task *task = NULL;
+
+	if (!p->sel || !p->spec ||
+	    (!p->spec->values[SPEC_TGID] && !p->spec->values[SPEC_TID]))
+		return NULL;
+	for (size_t i = 0; i < p->sel->nr; i++) {
+		const struct spec_task *t = p->cat->files[p->sel->files[i]].task;
+
+		if (!t || (task && t != task && !same_task(t, task)))
+			return NULL;
+		task = t;
+	}
+	return task;
+}
+
 void tree_format(const struct place *p, struct strbuf *out)
 {
 	spec_format(p->spec, out);

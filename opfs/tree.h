@@ -160,6 +160,9 @@ int tree_shown(struct tree *t, const struct place *p, const struct viewer *v,
 uint64_t tree_samples(const struct place *p);
 uint64_t tree_session_samples(const struct place *p);
 uint64_t tree_mtime_ns(const struct place *p);
+/* The process whose samples a directory of tgid: or tid: has, or NULL: several, or not
+ * known.  Dies with the place. */
+const struct spec_task *tree_task(const struct place *p);
 /* A canonical key: of a directory its specification; of a file also its generation. */
 void tree_key(const struct place *p, struct strbuf *out);
 /* The directory session NAME may be seen by: st_mode bits of samples/NAME for others. */

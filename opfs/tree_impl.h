@@ -282,6 +282,10 @@ void names_fini(struct names *n);
 /* How the values of a tag in a place are listed.  -EAGAIN as tree_select(). */
 int tree_value_names(const struct ask *a, const struct place *p,
 		     const struct spec_tag *tag, struct names *out);
+/* What a tag says of a file's process; NULL: it is not known. */
+const char *tree_task_text(const struct catalog_file *f, const struct spec_tag *tag);
+bool tree_has_task(const struct catalog *cat, const struct spec_tag *tag,
+		   const char *text);
 /* The image that spec_listed() cut to @raw, or CATALOG_NO_IMAGE; *name is what of it. */
 uint32_t tree_cut_image(const struct catalog *cat, const char *raw, const char **name);
 

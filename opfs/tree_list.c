@@ -12,6 +12,7 @@ enum { MAX_ENTRIES = 15 };
 /* Tags that get a link where they tell samples apart, in this order. */
 static const enum spec_tag_id link_tags[] = { SPEC_IMAGE, SPEC_LIB_IMAGE, SPEC_SYMBOL,
 					      SPEC_TGID,  SPEC_TID,       SPEC_CPU,
+					      SPEC_COMM,  SPEC_CGROUP,
 					      SPEC_COUNT, SPEC_UNIT_MASK };
 
 /* Counts and unit masks differ from event to event anyway: they tell samples apart only
@@ -30,6 +31,15 @@ static const struct spec_name *first_of_event(struct event_seen *seen,
 	if (seen->nr < sizeof(seen->first) / sizeof(seen->first[0]))
 		seen->first[seen->nr++] = n;
 	return n;
+}
+
+static bool is_other(const struct catalog_file *x, const struct catalog_file *y,
+		     enum spec_tag_id id)
+{
+	const char *a = tree_task_text(x, &spec_tags[id]);
+	const char *b = tree_task_text(y, &spec_tags[id]);
+
+	return a != b && (!a || !b || strcmp(a, b) != 0);
 }
 
 void tree_axes(const struct place *p, struct axes *out)
@@ -56,6 +66,8 @@ void tree_axes(const struct place *p, struct axes *out)
 		many[SPEC_TGID] |= x->tgid != y->tgid;
 		many[SPEC_TID] |= x->tid != y->tid;
 		many[SPEC_CPU] |= x->cpu != y->cpu;
+		many[SPEC_COMM] |= !many[SPEC_COMM] && is_other(first, f, SPEC_COMM);
+		many[SPEC_CGROUP] |= !many[SPEC_CGROUP] && is_other(first, f, SPEC_CGROUP);
 	}
 	many[SPEC_SYMBOL] = p->sel->samples > 0;
 }

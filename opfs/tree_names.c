@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/vec.h"
+#include "libspec/pid.h"
 #include "opfs/tree_impl.h"
 
 static int no_memory(const struct ask *a)
@@ -211,13 +212,15 @@ static int64_t number_of(const struct spec_name *n, enum spec_tag_id id)
 
 static int add_number(struct names *out, enum spec_tag_id id, int64_t number)
 {
-	char text[32];
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
 
 	if (id == SPEC_UNIT_MASK && number)
-		snprintf(text, sizeof(text), "0x%02" PRIx64, (uint64_t)number);
+		strbuf_printf(&text, "0x%02" PRIx64, (uint64_t)number);
+	else if (id == SPEC_TGID || id == SPEC_TID)
+		spec_pid_show(number, &text);
 	else
-		snprintf(text, sizeof(text), "%" PRIu64, (uint64_t)number);
-	return names_add(out, text);
+		strbuf_printf(&text, "%" PRIu64, (uint64_t)number);
+	return strbuf_error(&text) ? -ENOMEM : names_add(out, text.data);
 }
 
 static int compare_numbers(const void *x, const void *y)
@@ -225,7 +228,9 @@ static int compare_numbers(const void *x, const void *y)
 	uint64_t a = strtoull(*(char *const *)x, NULL, 0);
 	uint64_t b = strtoull(*(char *const *)y, NULL, 0);
 
-	return (a > b) - (a < b);
+	if (a != b)
+		return a < b ? -1 : 1;
+	return compare(x, y); /* 7 and 7.2 */
 }
 
 static int file_values(const struct ask *a, const struct place *p,
@@ -259,6 +264,44 @@ static int file_values(const struct ask *a, const struct place *p,
 	return 0;
 }
 
+/* ---- processes */
+
+const char *tree_task_text(const struct catalog_file *f, const struct spec_tag *tag)
+{
+	if (!f->task)
+		return NULL;
+	return tag->id == SPEC_COMM ? f->task->comm : f->task->cgroup;
+}
+
+bool tree_has_task(const struct catalog *cat, const struct spec_tag *tag, const char *text)
+{
+	for (size_t i = 0; i < cat->nr_flat; i++) {
+		const char *is = tree_task_text(&cat->files[i], tag);
+
+		if (is && !strcmp(is, text))
+			return true;
+	}
+	return false;
+}
+
+static int task_names(const struct ask *a, const struct place *p,
+		      const struct spec_tag *tag, struct names *out)
+{
+	CLEANUP(map_fini) struct map seen = { 0 };
+	int rc = 0;
+
+	for (size_t i = 0; i < p->sel->nr && !rc; i++) {
+		const char *text = tree_task_text(&p->cat->files[p->sel->files[i]], tag);
+
+		if (!text || map_get(&seen, text, strlen(text), NULL))
+			continue;
+		rc = map_set(&seen, text, strlen(text), 1);
+		rc = rc ? rc : add_listed(out, text);
+	}
+	names_sort(out);
+	return rc ? no_memory(a) : 0;
+}
+
 /* ---- sessions */
 
 static int session_names(const struct ask *a, const struct place *p,
@@ -290,6 +333,8 @@ int tree_value_names(const struct ask *a, const struct place *p,
 		return image_names(a, p, tag, out);
 	case SPEC_TAG_SYMBOL:
 		return tree_symbol_names(a, p, out);
+	case SPEC_TAG_TASKS:
+		return task_names(a, p, tag, out);
 	case SPEC_TAG_SPAN:
 		return tree_span_names(a, tag, out);
 	case SPEC_TAG_SESSIONS:

@@ -129,6 +129,8 @@ static const char *separation(const struct spec_tag *tag)
 	switch (tag->id) {
 	case SPEC_TGID:
 	case SPEC_TID:
+	case SPEC_COMM:
+	case SPEC_CGROUP:
 		return "thread";
 	case SPEC_CPU:
 		return "cpu";

@@ -89,7 +89,11 @@ static struct selection *pick_files(const struct catalog *cat, size_t from, size
 
 	for (size_t i = from; s && i < end; i++) {
 		const struct catalog_file *f = &cat->files[i];
-		struct spec_match_file file = { &f->name, f->app, f->image };
+		struct spec_match_file file = { .name = &f->name,
+						.app = f->app,
+						.image = f->image,
+						.comm = f->task ? f->task->comm : NULL,
+						.cgroup = f->task ? f->task->cgroup : NULL };
 
 		if (!spec_select_file(by, &file))
 			continue;

@@ -59,6 +59,8 @@ static int has_values(const struct ask *a, const struct place *from,
 	case SPEC_SESSION_EXCLUDE:
 	case SPEC_IMAGE_EXCLUDE:
 	case SPEC_LIB_IMAGE_EXCLUDE:
+	case SPEC_COMM:
+	case SPEC_CGROUP:
 		rc = tree_value_names(a, from, tag, &values);
 		*any = values.len > 0;
 		return rc;

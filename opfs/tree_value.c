@@ -81,6 +81,8 @@ static int is_exact(const struct ask *a, const struct place *from,
 		return no_memory(a);
 	if (tag->kind == SPEC_TAG_NAMES)
 		*exact = has(&from->cat->by_event, strbuf_str(&text));
+	else if (tag->kind == SPEC_TAG_TASKS)
+		*exact = tree_has_task(from->cat, tag, strbuf_str(&text));
 	else if (tag->kind == SPEC_TAG_SYMBOL)
 		return tree_has_symbol(a, from, strbuf_str(&text), exact);
 	return 0;

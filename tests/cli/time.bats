@@ -168,3 +168,24 @@ samples()
 	[ "$(samples 'session:2026*/session-exclude:*T09*')" = 110 ]
 	run -1 opfs cat session:nothing/report
 }
+
+@test "another binary under the same path in another session is another image of the sum" {
+	mksession <<-'END'
+		[{"session": "a", "app": "/bin/ls", "samples": {"0x1000": 1}},
+		 {"session": "b", "app": "/bin/ls", "samples": {"0x1000": 10}},
+		 {"session": "b", "app": "/bin/ls#aaaaaaaa", "samples": {"0x1000": 100}},
+		 {"session": "b", "app": "/bin/unknown", "samples": {"0x1000": 1000}}]
+	END
+	row() { printf '%s\t/bin/ls\t%s\t0\t0\t-\t0\t-\n' "$1" "$2"; }
+	{ echo "# opfs images 1"; row /bin/ls aaaaaaaa01; } >s/samples/a/images
+	{ echo "# opfs images 1"; row /bin/ls bbbbbbbb02; row '/bin/ls#aaaaaaaa' aaaaaaaa01; } \
+		>s/samples/b/images
+	opfs cat session:a,b/report.tsv | awk -F'\t' 'NR > 1 { print $3, $5 }' | sort >out
+	diff -u - out <<-'END'
+		/bin/ls 101
+		/bin/ls#bbbbbbbb 10
+		/bin/unknown 1000
+	END
+	opfs cat session:a,b/image:%2Fbin%2Fls#bbbbbbbb/report.tsv | grep -q '	10	'
+	[ "$(opfs cat b/report.tsv | awk -F'\t' 'NR > 1 { print $3, $5 }' | sort | head -1)" = "/bin/ls 10" ]
+}

@@ -140,3 +140,25 @@ has_size() {
 	eventually [ ! -e "$M/2026-11-21T09-00-00Z" ]
 	cd "$W"
 }
+
+@test "a rotated session that has no name yet belongs to spans already" {
+	fresh current
+	fill current 3
+	"$OPFS" mount --session-dir "$D" "$M"
+	has_samples "$M/last:1h" 3
+	fresh .next
+	python3 - "$D/samples/current" "$D/samples/.next" <<-'END'
+		import ctypes, sys
+		libc = ctypes.CDLL(None, use_errno=True)
+		a, b = (s.encode() for s in sys.argv[1:])
+		assert libc.renameat2(-100, a, -100, b, 2) == 0, ctypes.get_errno()
+	END
+	fill current 20
+	has_samples_anew() { [ "$("$OPFS" cat --session-dir "$D" last:1h/report.tsv | awk -F'\t' '$3 == "/bin/all" { n += $5 } END { print n }')" = "$1" ]; }
+	has_samples_anew 23
+	eventually has_samples "$M/last:1h" 23
+	mv "$D/samples/.next" "$D/samples/2026-11-21T09-00-00Z"
+	has_samples_anew 23
+	eventually has_samples "$M/last:1h" 23
+	[ "$(cd "$M" && echo 2026*)" = 2026-11-21T09-00-00Z ]
+}

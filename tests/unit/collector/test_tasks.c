@@ -201,3 +201,56 @@ Test(tasks, ignore_mappings_that_end_nowhere)
 	cr_expect_eq(coll_tasks_mmap(&tasks, 5, &wraps), 0);
 	cr_expect_eq(coll_tasks_find(&tasks, 5)->space->nr, 0);
 }
+
+static uint32_t stored(uint32_t tgid)
+{
+	return coll_tasks_stored(&tasks, coll_tasks_need(&tasks, tgid));
+}
+
+/* A process that began at @start_ns, as a fork tells. */
+static void begin(uint32_t tgid, uint64_t start_ns)
+{
+	struct coll_rec rec = { .kind = COLL_REC_FORK, .tgid = tgid, .tid = tgid,
+				.parent = { 1, 1 }, .time_ns = start_ns };
+
+	cr_assert_eq(coll_tasks_fork(&tasks, &rec), 0);
+}
+
+Test(tasks, a_number_that_is_used_again_is_another_process)
+{
+	const uint64_t second = 1000000000;
+
+	begin(7, second);
+	cr_expect_eq(stored(7), 7);
+	exec_of(7, "b", "/bin/b");
+	cr_expect_eq(stored(7), 7); /* the same process */
+	exit_of(7, 7, 2 * second);
+	begin(7, 3 * second);
+	cr_expect_eq(stored(7), 7 + (1u << 22));
+	coll_tasks_forget(&tasks, 7);
+	begin(7, 4 * second);
+	cr_expect_eq(stored(7), 7 + (2u << 22));
+	/* found once more in /proc, which tells the time less exactly */
+	coll_tasks_forget(&tasks, 7);
+	coll_tasks_need(&tasks, 7)->start_ns = 4 * second - 9000000;
+	cr_expect_eq(stored(7), 7 + (2u << 22));
+	/* who was never asked for took no number */
+	coll_tasks_forget(&tasks, 8);
+	begin(8, second);
+	coll_tasks_forget(&tasks, 8);
+	begin(8, 2 * second);
+	cr_expect_eq(stored(8), 8);
+	cr_expect_eq(stored(0), 0);
+	cr_expect_eq(stored(UINT32_MAX), UINT32_MAX);
+}
+
+Test(tasks, another_session_begins_with_the_numbers_themselves)
+{
+	begin(7, 1000000000);
+	stored(7);
+	coll_tasks_forget(&tasks, 7);
+	begin(7, 2000000000);
+	cr_expect_neq(stored(7), 7);
+	coll_tasks_move(&tasks, -1);
+	cr_expect_eq(stored(7), 7);
+}

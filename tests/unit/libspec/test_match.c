@@ -202,7 +202,7 @@ static struct spec *add(struct spec *s, enum spec_tag_id id, const char *raw)
 Test(order, is_that_of_oprofile)
 {
 	struct spec_name name = { .event = (char *)"LLC_MISSES", .count = 6000 };
-	struct spec_match_file file = { &name, 0, 1 };
+	struct spec_match_file file = { .name = &name, .app = 0, .image = 1 };
 	char *sessions[] = { (char *)"current" };
 
 	for (size_t i = 0; i < sizeof(order_cases) / sizeof(*order_cases); i++) {
@@ -229,7 +229,7 @@ Test(order, the_other_tags_come_on_top)
 				  .tgid = 1,
 				  .tid = 2,
 				  .cpu = SPEC_ALL };
-	struct spec_match_file file = { &name, 0, 1 };
+	struct spec_match_file file = { .name = &name, .app = 0, .image = 1 };
 	char *sessions[] = { (char *)"current" };
 	static const struct {
 		enum spec_tag_id id;

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef COLLECTOR_SEAL_H
+#define COLLECTOR_SEAL_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "collector/daemon_options.h"
+#include "collector/sink.h"
+
+/*
+ * The end of a session of the daemon's.  From its beginning it has a file "settings",
+ * lines "KEY VALUE" with what a manifest says that no other file tells; once it is closed
+ * for good it gets the manifest.
+ */
+
+/* The text of "settings"; @events: as they are sampled, one for each of @o's. */
+void coll_seal_settings(const struct coll_options *o, const struct coll_sink_event *events,
+			struct strbuf *out);
+
+/* Whether the session is one of the daemon's that has no manifest yet. */
+bool coll_seal_due(int samples_fd, const char *name);
+
+/**
+ * coll_seal - gives a session its manifest
+ * What a killed collector left is completed first: the figures, which are written once a
+ * second, follow the sample files; files that are damaged are named in its notes.
+ * Reads every byte of the session.  0 or -errno.
+ */
+int coll_seal(int samples_fd, const char *name, struct err *err);
+
+#endif

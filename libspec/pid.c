@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "libspec/pid.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "libspec/spec.h"
+
+void spec_pid_show(int64_t stored, struct strbuf *out)
+{
+	if (stored < 0 || stored > UINT32_MAX || !spec_pid_uses(stored)) {
+		strbuf_printf(out, "%lld", (long long)stored);
+		return;
+	}
+	strbuf_printf(out, "%u.%u", spec_pid_number(stored), spec_pid_uses(stored) + 1);
+}
+
+bool spec_pid_parse(const char *text, uint64_t *stored)
+{
+	const char *dot = strchr(text, '.');
+	uint64_t number, nth;
+	char first[16];
+
+	if (!dot)
+		return spec_number(text, false, stored);
+	if (dot - text >= (long)sizeof(first))
+		return false;
+	snprintf(first, sizeof(first), "%.*s", (int)(dot - text), text);
+	if (!spec_number(first, false, &number) || number != spec_pid_number((int64_t)number) ||
+	    !spec_number(dot + 1, false, &nth) || nth < 2 || nth > SPEC_PID_MAX_USES)
+		return false;
+	*stored = spec_pid_stored((uint32_t)number, (uint32_t)nth - 1);
+	return true;
+}

@@ -1,0 +1,478 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# "opcollect daemon" and its commands.
+
+bats_require_minimum_version 1.5.0
+load record
+load daemon
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	daemon_setup
+}
+
+teardown() {
+	daemon_teardown
+}
+
+# ---- without a daemon
+
+@test "config prints every option and where its value came from" {
+	printf 'rotate = "1h" # how long\nevent = {"TIMER:1000000", "page-faults"}\n' >"$conf"
+	run -0 --separate-stderr "$OPFS_BIN/opcollect" config --config "$conf" --keep=7d,10G
+	[[ "$output" == *'rotate = "1h"'*"# $conf"* ]]
+	[[ "$output" == *'keep = "7d,10G"'*'# command line'* ]]
+	[[ "$output" == *'frequency = "997"'*'# default'* ]]
+	[[ "$output" == *'event = {"TIMER:1000000", "page-faults"}'* ]]
+	[[ "$output" == *'# group ='*'# not set'* ]]
+	"$OPFS_BIN/opcollect" daemon --help | sed -nE 's/^  (-., |    )--([a-z-]+).*/\2/p' |
+		while read -r name; do
+			case $name in
+			help|usage|version|verbose|config) continue ;;
+			esac
+			echo "$name"
+			grep -qE "^(# )?$name = " <<<"$output"
+		done
+}
+
+@test "what config prints is a file that says the same" {
+	"$OPFS_BIN/opcollect" config --config "$conf" --rotate=100M --image='/bin/a"b\c' \
+		--event=TIMER --no-vmlinux >first
+	run -0 --separate-stderr "$OPFS_BIN/opcollect" config --config first
+	[ "$(sed 's/ *#.*//' first | grep .)" = "$(sed 's/ *#.*//' <<<"$output" | grep .)" ]
+}
+
+@test "the command line takes the place of the file" {
+	printf 'event = "TIMER:1000000"\nrotate = 1h\n' >"$conf"
+	run -0 "$OPFS_BIN/opcollect" config --config "$conf" --event=page-faults
+	[[ "$output" == *'event = "page-faults"'* ]]
+	[[ "$output" != *TIMER* ]]
+	[[ "$output" == *'rotate = "1h"'* ]]
+}
+
+@test "faults of the file are told with file and line" {
+	while IFS='|' read -r text why; do
+		printf '# a comment\n%b\n' "$text" >"$conf"
+		run -2 "$OPFS_BIN/opcollect" config --config "$conf"
+		echo "$text: $output"
+		[[ "$output" == *"$conf:2: "*"$why"* ]]
+	done <<-'END'
+	rotate = soon|neither a time
+	rotate = 5|neither a time
+	rotate = 10K|neither a time
+	keep = "7x"|neither a number
+	nonsense = 1|no such option
+	frequency = "fast"|not a number
+	event = "nonsense:1"|nonsense
+	separate = "nothing"|none of
+	callgraph = -1|not a number
+	config = "/etc/passwd"|command line
+	END
+	run -2 "$OPFS_BIN/opcollect" config --config /nonexistent
+	[[ "$output" == *"/nonexistent: No such file"* ]]
+}
+
+@test "wrong values are refused before anything is done" {
+	for option in --rotate=x --rotate=0s --rotate=99999999999999999999s --keep=0 \
+		--keep=1x --min-free=x --min-free=1h --checkpoint=1M --callgraph=many \
+		--callgraph=9999999 --socket= --log=nowhere --event=nonsense --separate=some \
+		--frequency=0 --mmap-pages=0; do
+		run -2 "$OPFS_BIN/opcollect" daemon --config "$conf" --session-dir "$dir" \
+			--socket "$sock" $option
+		echo "$option: $output"
+		[[ "$output" == *"${option%%=*}"* || "$output" == *nonsense* || "$output" == *-F* ||
+			"$output" == *-m:* ]]
+		[ ! -e "$dir" ]
+	done
+}
+
+@test "without a daemon every command says so" {
+	for command in start stop dump reset status 'save x' 'remove x' deinit 'set --keep=3'; do
+		run -1 ctl $command
+		echo "$command: $output"
+		[[ "$output" == *"no daemon runs"*"$sock"* ]]
+	done
+	run -0 ctl shutdown
+	[[ "$output" == *"no daemon runs"* ]]
+	# a socket that somebody left
+	python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET).bind(sys.argv[1])' "$sock"
+	run -1 ctl start
+	[[ "$output" == *"no daemon runs"* ]]
+}
+
+@test "wrong usage of commands is told" {
+	for command in 'save' 'save a b' 'remove' 'start x' 'status x' 'set' 'set x' \
+		'set --socket-dir=x' 'set --session-dir=x' 'set --rotate=x'; do
+		run -2 ctl $command
+		echo "$command: $output"
+	done
+}
+
+# ---- with one
+
+@test "a daemon samples the machine until it is told to end" {
+	can_run_daemon
+	daemon --frequency=997
+	load_on
+	eventually is total_samples -ge 50
+	ctl dump
+	load_off
+	[ "$(fact state)" = sampling ]
+	run -0 --separate-stderr "$OPFS_BIN/opfs" cat --session-dir "$dir" current/summary
+	[[ "$output" == *dash* || "$output" == *"sh"* ]]
+	run -0 ctl shutdown
+	wait "$pid"
+	pid=
+	[ ! -e "$sock" ]
+	sessions "$dir"
+	grep -q closed "$dir/samples/current/stats/live"
+}
+
+@test "commands may be given again" {
+	can_run_daemon
+	daemon
+	for command in start start stop stop start dump dump reset reset stop dump reset \
+		deinit deinit start stop start 'set --keep=5' 'set --keep=5' \
+		'set --frequency=99' 'set --frequency=99' shutdown shutdown; do
+		echo "$command"
+		ctl $command
+	done
+	wait "$pid"
+	pid=
+}
+
+@test "a stopped daemon takes no samples, and goes on in the same session" {
+	can_run_daemon
+	daemon --stopped --frequency=997
+	[ "$(fact state)" = stopped ]
+	[ "$(fact total_samples)" = 0 ]
+	ctl start
+	load_on
+	eventually is total_samples -ge 20
+	ctl stop
+	before=$(fact total_samples)
+	[ "$(fact state)" = stopped ]
+	[ "$(fact total_samples)" = "$before" ]
+	grep -q closed "$dir/samples/current/stats/live"
+	ctl start
+	grep -q live "$dir/samples/current/stats/live"
+	eventually is total_samples -gt "$before"
+	load_off
+	ctl deinit
+	[ "$(fact state)" = deinit ]
+	[ "$(fact source)" = none ]
+	end_daemon
+	sessions "$dir"
+	[ -z "$(rotated)" ]
+}
+
+@test "save closes the session under a name, and remove removes it" {
+	can_run_daemon
+	daemon --frequency=997
+	load_on
+	eventually is total_samples -ge 20
+	ctl save before
+	load_off
+	[ -d "$dir/samples/before/{root}" ]
+	eventually test -e "$dir/samples/before/MANIFEST"
+	run -0 --separate-stderr "$OPFS_BIN/opfs" check --session-dir "$dir" before
+	grep -q '^# event ' "$dir/samples/before/MANIFEST"
+	run -1 ctl save before
+	[[ "$output" == *"before already"* ]]
+	for name in current . .hidden a/b "$(printf 'a\nb')" 2026-11-21T09-00-00Z \
+		"$(printf '%0300d' 0)"; do
+		run -1 ctl save "$name"
+		echo "$output"
+		[ ! -e "$dir/samples/.hidden" ]
+	done
+	ctl remove before
+	[ ! -e "$dir/samples/before" ]
+	run -1 ctl remove before
+	[[ "$output" == *"no session before"* ]]
+	run -1 ctl remove current
+	[[ "$output" == *reset* ]]
+	run -1 ctl remove ../samples
+	[ -d "$dir/samples" ]
+	end_daemon
+}
+
+@test "reset empties the session" {
+	can_run_daemon
+	daemon --frequency=997
+	load_on
+	eventually is total_samples -ge 20
+	load_off
+	ctl stop
+	ctl reset
+	[ "$(fact total_samples)" = 0 ]
+	[ ! -e "$dir/samples/current/{root}" ]
+	end_daemon
+	sessions "$dir"
+	[ -z "$(ls -d "$dir"/samples/.gone* 2>/dev/null)" ]
+}
+
+@test "set changes what is sampled, in another session" {
+	can_run_daemon
+	daemon --event=TIMER:10000000
+	load_on
+	eventually is total_samples -ge 5
+	ctl set --event=TIMER:2000000 --separate=thread --callgraph=16
+	[ "$(fact events)" = TIMER:2000000 ]
+	[ "$(fact separate)" = thread,lib ]
+	[ "$(fact callgraph)" = 16 ]
+	eventually is total_samples -ge 5
+	ctl set --event=TIMER:4000000 --callgraph=0
+	eventually is total_samples -ge 5
+	load_off
+	end_daemon
+	sessions "$dir"
+	[ "$(rotated | wc -l)" = 2 ]
+	[ -z "$(find "$dir/samples" -name 'TIMER.*' | sed -E 's/.*TIMER\.([0-9]+)\..*/\1/' | sort -u |
+		grep -vxE '10000000|2000000|4000000')" ]
+	for s in $(rotated); do
+		[ "$(find "$dir/samples/$s" -name 'TIMER.*' | sed -E 's/.*TIMER\.([0-9]+)\..*/\1/' |
+			sort -u | wc -l)" = 1 ]
+	done
+}
+
+@test "what cannot be set leaves everything as it was" {
+	can_run_daemon
+	daemon --event=TIMER:10000000 --keep=9
+	load_on
+	for wrong in --event=nonsense --event=TIMER:1 '--keep=3 --event=nonsense' \
+		'--event=TIMER:5000000,TIMER:5000000'; do
+		run ctl set $wrong
+		echo "$wrong: $output"
+		[ "$status" != 0 ]
+		[ "$(fact events)" = TIMER:10000000 ]
+		[ "$(fact keep)" = 9 ]
+		[ "$(fact state)" = sampling ]
+	done
+	eventually is total_samples -ge 5
+	load_off
+	end_daemon
+	sessions "$dir"
+}
+
+@test "sessions are rotated by time, sealed, and the oldest removed" {
+	can_run_daemon
+	daemon --frequency=997 --rotate=1s --keep=2
+	load_on
+	eventually is rotations -ge 4
+	eventually is sessions-removed -ge 1
+	load_off
+	run -0 ctl save kept
+	end_daemon
+	all_sealed
+	[ "$(rotated | wc -l)" -le 3 ]
+	[ -e "$dir/samples/kept/MANIFEST" ]
+	sessions "$dir"
+	for s in $(rotated) kept; do
+		"$OPFS_BIN/opfs" check --session-dir "$dir" "$s"
+	done
+}
+
+@test "current is never absent while sessions are rotated" {
+	can_run_daemon
+	daemon --frequency=997 --rotate=1s
+	load_on
+	: >absent
+	python3 - "$dir/samples/current" >absent 3>&- <<-'END' &
+	import os, sys, time
+	end = time.time() + 4
+	while time.time() < end:
+	    try:
+	        fd = os.open(sys.argv[1] + "/stats/live", os.O_RDONLY)
+	        os.close(fd)
+	    except OSError as e:
+	        print(e)
+	END
+	watcher=$!
+	eventually is rotations -ge 2
+	wait "$watcher"
+	load_off
+	end_daemon
+	[ ! -s absent ] || { cat absent; return 1; }
+}
+
+@test "two daemons do not share a socket nor a session" {
+	can_run_daemon
+	daemon
+	run -1 "$OPFS_BIN/opcollect" daemon --config "$conf" --session-dir other --socket "$sock"
+	[[ "$output" == *"another daemon listens"* ]]
+	run -1 "$OPFS_BIN/opcollect" daemon --config "$conf" --session-dir "$dir" \
+		--socket "$sock.2"
+	[[ "$output" == *"another collector"* ]]
+	[ "$(fact state)" = sampling ]
+	run -1 "$OPFS_BIN/opcollect" record --session-dir "$dir" -- true
+	[[ "$output" == *"another collector"* ]]
+	end_daemon
+}
+
+@test "two clients may give any two commands at once" {
+	can_run_daemon
+	daemon --frequency=99
+	commands=(start stop dump reset status deinit 'save s' 'remove s' 'set --frequency=199')
+	for a in "${commands[@]}"; do
+		for b in "${commands[@]}"; do
+			ctl $a >a.out 2>&1 3>&- &
+			one=$!
+			ctl $b >b.out 2>&1 3>&- &
+			two=$!
+			for p in "$one" "$two"; do
+				rc=0
+				wait "$p" || rc=$?
+				[ "$rc" -le 1 ] || { cat a.out b.out; return 1; }
+			done
+			# only a name that is there, or is not, may be in the way
+			if [ "${a%% *}" != save ] && [ "${a%% *}" != remove ]; then
+				! grep -q opcollect: a.out || { cat a.out; return 1; }
+			fi
+		done
+	done
+	kill -0 "$pid"
+	ctl start
+	[ "$(fact state)" = sampling ]
+	end_daemon
+	sessions "$dir"
+}
+
+@test "any command may meet the daemon's end" {
+	can_run_daemon
+	for a in start stop dump reset status deinit 'save s' 'remove s' \
+		'set --frequency=199' shutdown; do
+		echo "$a"
+		daemon --frequency=99
+		ctl $a >a.out 2>&1 3>&- &
+		one=$!
+		ctl shutdown >b.out 2>&1 3>&- &
+		two=$!
+		rc=0
+		wait "$one" || rc=$?
+		[ "$rc" -le 1 ]
+		wait "$two"
+		wait "$pid"
+		pid=
+		rm -rf "$dir"
+	done
+}
+
+@test "only the owner and the group may command it" {
+	can_run_daemon
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	chmod 755 "$BATS_TEST_TMPDIR" "$BATS_FILE_TMPDIR" "$BATS_RUN_TMPDIR"
+	su nobody -s /bin/sh -c "$OPFS_BIN/opcollect --version" >/dev/null ||
+		skip "another user cannot run the program here"
+	daemon
+	[ "$(stat -c %a "$sock")" = 600 ]
+	run -1 su nobody -s /bin/sh -c "$OPFS_BIN/opcollect status --socket $sock"
+	echo "$output"
+	[[ "$output" == *"permission denied"*"--group"* ]]
+	end_daemon
+	daemon --group="$(id -gn nobody)"
+	[ "$(stat -c %a,%G "$sock")" = "660,$(id -gn nobody)" ]
+	run -0 su nobody -s /bin/sh -c "$OPFS_BIN/opcollect status --socket $sock"
+	end_daemon
+	run -1 "$OPFS_BIN/opcollect" daemon --config "$conf" --session-dir "$dir" \
+		--socket "$sock" --group=no-such-group
+	[[ "$output" == *"no such group"* ]]
+}
+
+@test "packets that make no sense are answered or dropped, and nothing else happens" {
+	can_run_daemon
+	daemon
+	python3 - "$sock" <<-'END'
+	import os, socket, sys
+	def ask(data, answers=True):
+	    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+	    s.settimeout(30)
+	    s.connect(sys.argv[1])
+	    if data is not None:
+	        s.send(data)
+	        if answers:
+	            reply = s.recv(65536).split(b"\0")
+	            assert reply[0] == b"opcollect" and reply[2] == b"failed", reply
+	            return reply[3].decode()
+	ask(None)
+	for data in (b"x", b"\0", b"opcollect\0", b"opcollect\x001\0", b"opcollect\x001\0start",
+	             b"opcollect\x001\0nonsense\0", b"opcollect\x001\0save\0", b"oprofile\x001\0start\0",
+	             b"opcollect\x001\0" + b"set\0" * 80, b"opcollect\x001\0save\0" + b"a" * 60000 + b"\0",
+	             os.urandom(1000)):
+	    ask(data)
+	assert "version" in ask(b"opcollect\x002\0start\0")
+	idle = []
+	for i in range(40):
+	    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+	    s.connect(sys.argv[1])
+	    idle.append(s)
+	END
+	[ "$(fact state)" = sampling ]
+	end_daemon
+}
+
+@test "--detach returns when samples are taken, or with the reason why not" {
+	can_run_daemon
+	run -0 "$OPFS_BIN/opcollect" daemon --config "$conf" --session-dir "$dir" --socket "$sock" \
+		--log "$log" --detach 3>&-
+	pid=$(fact pid)
+	[ "$(fact state)" = sampling ]
+	run -1 "$OPFS_BIN/opcollect" daemon --config "$conf" --session-dir "$dir" --socket "$sock" \
+		--detach 3>&-
+	[[ "$output" == *"another daemon listens"* ]]
+	mv "$log" "$log.1"
+	kill -HUP "$pid"
+	eventually test -e "$log"
+	ctl stop
+	grep -q "sampling ended" "$log"
+	ctl shutdown
+	! kill -0 "$pid" 2>/dev/null || eventually eval '! kill -0 "$pid" 2>/dev/null'
+	pid=
+}
+
+@test "a killed daemon's session is completed by the next" {
+	can_run_daemon
+	daemon --frequency=4999
+	load_on
+	eventually is total_samples -ge 200
+	kill -KILL "$pid"
+	wait "$pid" || true
+	load_off
+	held=$(sessions -k "$dir" | awk '$1 == "all" { print $3 }')
+	daemon --stopped
+	eventually all_sealed
+	end_daemon
+	[ "$(rotated | wc -l)" = 1 ]
+	sessions "$dir"
+	[ "$(sessions "$dir" | awk '$1 == "all" { print $3 }')" = "$held" ]
+	"$OPFS_BIN/opfs" check --session-dir "$dir" "$(rotated)"
+}
+
+@test "the service manager is told when it is ready" {
+	can_run_daemon
+	python3 - "$BATS_TEST_TMPDIR/notify" >notified 3>&- <<-'END' &
+	import socket, sys
+	s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+	s.bind(sys.argv[1])
+	s.settimeout(60)
+	while True:
+	    text = s.recv(4096).decode()
+	    print(text, flush=True)
+	    if "STOPPING" in text:
+	        break
+	END
+	listener=$!
+	eventually test -S "$BATS_TEST_TMPDIR/notify"
+	NOTIFY_SOCKET="$BATS_TEST_TMPDIR/notify" daemon
+	eventually grep -q STATUS=sampling notified
+	end_daemon
+	wait "$listener"
+	grep -qx READY=1 notified
+}
+
+@test "systemd finds no fault with the unit file" {
+	command -v systemd-analyze >/dev/null || skip "no systemd here"
+	sed "s|^ExecStart=[^ ]*|ExecStart=$OPFS_BIN/opcollect|" \
+		"$OPFS_TOP/doc/opcollect.service" >opcollect.service
+	run -0 systemd-analyze verify --man=no ./opcollect.service
+	[ -z "$output" ]
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "fake_source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "collector/perf_open.h"
+#include "libspec/dirlist.h"
+#include "libspec/sample_read.h"
+#include "libspec/session.h"
+
+enum { TGID = 10, STEP = 0x10000 };
+
+uint64_t fake_random(struct fake *f)
+{
+	f->random ^= f->random << 13;
+	f->random ^= f->random >> 7;
+	f->random ^= f->random << 17;
+	return f->random;
+}
+
+static struct fake *self(struct coll_source *s)
+{
+	return (struct fake *)s;
+}
+
+static int start(struct coll_source *s, struct err *err)
+{
+	(void)s;
+	(void)err;
+	return 0;
+}
+
+static int poll_fd(const struct coll_source *s)
+{
+	(void)s;
+	return -1;
+}
+
+static int map_images(coll_consume consume, void *ctx)
+{
+	struct coll_rec exec = { .kind = COLL_REC_COMM, .tgid = TGID, .tid = TGID,
+				 .comm = { .name = "prog", .exec = true } };
+	int rc = consume(ctx, &exec);
+
+	for (uint64_t i = 0; i < FAKE_IMAGES && !rc; i++) {
+		struct coll_rec rec = { .kind = COLL_REC_MMAP, .tgid = TGID, .tid = TGID };
+		char name[64];
+
+		snprintf(name, sizeof(name), "/opt/opfs-test/image%d", (int)i);
+		rec.mmap = (struct coll_mmap){ .start = (i + 1) * STEP, .len = STEP,
+					       .filename = name, .inode = i + 1 };
+		rc = consume(ctx, &rec);
+	}
+	return rc;
+}
+
+static int drain(struct coll_source *base, bool all, coll_consume consume, void *ctx)
+{
+	struct fake *f = self(base);
+	int rc = f->mapped ? 0 : map_images(consume, ctx);
+
+	f->mapped = true;
+	for (int i = 0; i < FAKE_ROUND && !rc && !all; i++) {
+		struct coll_rec rec = { .kind = COLL_REC_SAMPLE, .tgid = TGID, .tid = TGID };
+		uint64_t r = fake_random(f);
+
+		rec.sample.domain = COLL_USER;
+		rec.sample.ip = (1 + r % FAKE_IMAGES) * STEP + (r >> 32) % 0x400;
+		f->count->begun++;
+		rc = consume(ctx, &rec);
+		f->count->done++;
+	}
+	return rc;
+}
+
+static void stop(struct coll_source *s)
+{
+	(void)s;
+}
+
+static uint64_t lost_untold(struct coll_source *s)
+{
+	(void)s;
+	return 0;
+}
+
+static const struct coll_source_ops ops = {
+	.name = "made up",
+	.start = start,
+	.poll_fd = poll_fd,
+	.drain = drain,
+	.stop = stop,
+	.lost_untold = lost_untold,
+	.free = stop,
+};
+
+int fake_open(struct fake *f, const char *dir, struct fake_count *count, uint64_t seed,
+	      struct err *err)
+{
+	struct coll_event event = { 0 };
+	int rc;
+
+	*f = (struct fake){ .engine = COLL_ENGINE_NONE,
+			    .count = count,
+			    .random = seed | 1,
+			    .base = { .ops = &ops } };
+	f->opt = (struct coll_options){ .separate = COLL_SEPARATE_LIB,
+					.session_dir = dir,
+					.no_vmlinux = true,
+					.pages = 8 };
+	rc = ev_spec_parse("TIMER:1000000", &event.spec, err);
+	if (!rc)
+		rc = vec_push(&f->opt.events, event);
+	if (!rc)
+		rc = coll_engine_plan(&f->engine, &f->opt, err);
+	if (!rc)
+		rc = coll_engine_open_session(&f->engine, false, err);
+	if (rc)
+		return rc;
+	strbuf_puts(&f->engine.settings, "event TIMER:1000000:0:1:1\n");
+	f->engine.source = &f->base;
+	coll_tasks_need(&f->engine.collect.tasks, TGID)->known = true;
+	return coll_engine_start(&f->engine, err);
+}
+
+void fake_close(struct fake *f)
+{
+	coll_engine_fini(&f->engine);
+	coll_options_fini(&f->opt);
+}
+
+/* ---- what is on the disk */
+
+struct walk {
+	int fd;
+	uint64_t sum;
+	struct err *err;
+};
+
+static int add_file(void *ctx, struct spec_session_file *file)
+{
+	CLEANUP(spec_sample_fini) struct spec_sample_reader r = { 0 };
+	struct walk *w = ctx;
+	uint64_t total;
+	int rc = file->bad ? err_set(w->err, -EBADMSG, "%s", file->bad->msg) :
+			     spec_sample_open(w->fd, file->path, &r, w->err);
+
+	if (!rc)
+		rc = spec_sample_total(&r, &total, w->err);
+	if (!rc)
+		w->sum += total;
+	return rc;
+}
+
+static int add_session(int fd, struct fake_sum *out, struct err *err)
+{
+	struct walk w = { .fd = fd, .err = err };
+	struct spec_stats stats;
+	int rc = spec_session_walk(fd, spec_session_escaped(fd), add_file, &w, err);
+
+	if (!rc)
+		rc = spec_stats_read(fd, &stats, err);
+	if (rc)
+		return rc;
+	out->taken += stats.value[SPEC_STAT_TAKEN];
+	out->stored += stats.value[SPEC_STAT_STORED];
+	out->losses += spec_stats_lost(&stats);
+	out->in_files += w.sum;
+	out->sessions++;
+	return 0;
+}
+
+int fake_sum(const char *dir, struct fake_sum *out, struct err *err)
+{
+	CLEANUP(spec_dirlist_fini) struct spec_dirlist names = { 0 };
+	CLEANUP(close_fd) int samples = -1;
+	char path[512];
+	int rc;
+
+	*out = (struct fake_sum){ 0 };
+	snprintf(path, sizeof(path), "%s/samples", dir);
+	samples = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (samples < 0)
+		return errno == ENOENT ? 0 : err_errno(err, -errno, "%s", path);
+	rc = spec_dirlist_read(samples, &names);
+	for (size_t i = 0; i < names.nr && !rc; i++) {
+		CLEANUP(close_fd)
+		int fd = openat(samples, names.names[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+		if (fd >= 0)
+			rc = add_session(fd, out, err);
+	}
+	return rc;
+}
