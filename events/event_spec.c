@@ -50,69 +50,32 @@ static int bad_mask(const struct ev_masks *s, const char *text, const char *give
 		       why, s->all.len == 1 ? "is only" : "are", strbuf_str(&allowed));
 }
 
-static int mask_by_name(const struct ev_masks *s, const char *given, struct ev_spec *out)
-{
-	vec_for(&s->all, m)
-		if (m->name && !strcasecmp(m->name, given)) {
-			out->mask = m;
-			out->unit_mask = ev_mask_number(m);
-			return 0;
-		}
-	return -ENOENT;
-}
-
-/* A number means the mask that sample files know by it, or the only one of that value. */
-static int mask_by_number(const struct ev_masks *s, uint32_t number, struct ev_spec *out)
-{
-	const struct ev_mask *found = NULL;
-	unsigned nr = 0;
-	uint32_t left = number;
-
-	vec_for(&s->all, m) {
-		if (ev_mask_number(m) == number) {
-			found = m;
-			nr = 1;
-			break;
-		}
-		if (m->value == number) {
-			found = m;
-			nr++;
-		}
-	}
-	vec_for(&s->all, m)
-		if (!m->extra && !m->raw)
-			left &= ~m->value;
-	if (nr > 1)
-		return -EEXIST;
-	if (!found && (s->type != EV_BITMASK || left || !number))
-		return -ENOENT;
-	out->mask = found;
-	out->unit_mask = found ? ev_mask_number(found) : number;
-	return 0;
-}
-
 static int set_table_mask(const struct ev_masks *s, const char *given, const char *text,
 			  struct ev_spec *out, struct err *err)
 {
 	unsigned long long number;
-	int rc;
+	bool several;
 
 	if (!given) {
 		out->unit_mask = ev_masks_default(s, &out->mask);
 		return 0;
 	}
-	rc = mask_by_name(s, given, out);
-	if (!rc)
+	out->mask = ev_masks_by_name(s, given);
+	if (out->mask) {
+		out->unit_mask = ev_mask_number(out->mask);
 		return 0;
+	}
 	if (!isdigit((unsigned char)*given))
 		return bad_mask(s, text, given, "is no name of one", err);
-	rc = opt_number(given, "unit mask", 0, UINT32_MAX, &number, NULL);
-	if (rc)
+	if (opt_number(given, "unit mask", 0, UINT32_MAX, &number, NULL))
 		return bad_mask(s, text, given, "is no number", err);
-	rc = mask_by_number(s, (uint32_t)number, out);
-	if (rc == -EEXIST)
+	out->mask = ev_masks_by_number(s, (uint32_t)number, &several);
+	if (several)
 		return bad_mask(s, text, given, "may be several; give its name", err);
-	return rc ? bad_mask(s, text, given, "is not allowed", err) : 0;
+	if (!out->mask && !ev_masks_sum(s, (uint32_t)number))
+		return bad_mask(s, text, given, "is not allowed", err);
+	out->unit_mask = out->mask ? ev_mask_number(out->mask) : number;
+	return 0;
 }
 
 static int set_mask(const char *given, const char *text, struct ev_spec *s,

@@ -21,8 +21,11 @@ static int each_line(struct ev_parse *p, struct strbuf *text,
 		return err_set(p->err, -EINVAL, "%s: is no text: it holds a NUL byte",
 			       p->file);
 	while (!rc && rest && (line = strsep(&rest, "\n"))) {
-		size_t blank = strspn(line, " \t\r");
+		size_t end = strlen(line), blank;
 
+		while (end && strchr(" \t\r", line[end - 1]))
+			line[--end] = '\0';
+		blank = strspn(line, " \t\r");
 		p->line++;
 		if (line[blank] && line[blank] != '#')
 			rc = line_fn(p, line);

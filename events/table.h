@@ -95,6 +95,15 @@ const struct ev_def *ev_table_find(const struct ev_table *t, const char *name);
 /* By what number sample files know a unit mask: unique in its set. */
 uint32_t ev_mask_number(const struct ev_mask *m);
 
+/* The mask of a name, in any case; NULL: none. */
+const struct ev_mask *ev_masks_by_name(const struct ev_masks *s, const char *name);
+/* The mask that sample files know by a number, else the only one of that value; NULL: none,
+ * or *several. */
+const struct ev_mask *ev_masks_by_number(const struct ev_masks *s, uint32_t number,
+					 bool *several);
+/* Is it a sum of masks of a bitmask? */
+bool ev_masks_sum(const struct ev_masks *s, uint32_t number);
+
 /* The default of a set: *mask is NULL where it is a sum of several. */
 uint32_t ev_masks_default(const struct ev_masks *s, const struct ev_mask **mask);
 

@@ -11,7 +11,7 @@ uint32_t ev_mask_number(const struct ev_mask *m)
 	return m->extra && !m->raw ? m->extra | m->value << 8 : m->value;
 }
 
-static const struct ev_mask *by_name(const struct ev_masks *s, const char *name)
+const struct ev_mask *ev_masks_by_name(const struct ev_masks *s, const char *name)
 {
 	vec_for(&s->all, m)
 		if (m->name && !strcasecmp(m->name, name))
@@ -19,20 +19,44 @@ static const struct ev_mask *by_name(const struct ev_masks *s, const char *name)
 	return NULL;
 }
 
-static const struct ev_mask *by_number(const struct ev_masks *s, uint32_t number)
+const struct ev_mask *ev_masks_by_number(const struct ev_masks *s, uint32_t number,
+					 bool *several)
 {
+	const struct ev_mask *found = NULL;
+
+	*several = false;
 	vec_for(&s->all, m)
 		if (ev_mask_number(m) == number)
 			return m;
-	return NULL;
+	vec_for(&s->all, m) {
+		if (m->value != number)
+			continue;
+		*several = found;
+		found = m;
+		if (*several)
+			return NULL;
+	}
+	return found;
+}
+
+bool ev_masks_sum(const struct ev_masks *s, uint32_t number)
+{
+	uint32_t left = number;
+
+	vec_for(&s->all, m)
+		if (!m->extra && !m->raw)
+			left &= ~m->value;
+	return s->type == EV_BITMASK && number && !left;
 }
 
 uint32_t ev_masks_default(const struct ev_masks *s, const struct ev_mask **mask)
 {
+	bool several;
+
 	if (s->default_name)
-		*mask = by_name(s, s->default_name);
+		*mask = ev_masks_by_name(s, s->default_name);
 	else
-		*mask = by_number(s, s->default_value);
+		*mask = ev_masks_by_number(s, s->default_value, &several);
 	return *mask ? ev_mask_number(*mask) : s->default_value;
 }
 
@@ -50,22 +74,18 @@ static int check_pair(const struct ev_parse *at, const struct ev_masks *s,
 
 static int check_default(const struct ev_parse *at, const struct ev_masks *s)
 {
-	uint32_t left = s->default_value;
+	bool several;
 
 	if (s->default_name)
-		return by_name(s, s->default_name)
+		return ev_masks_by_name(s, s->default_name)
 			       ? 0
 			       : ev_bad(at, "%s: no unit mask is called %.60s, its default",
 					s->name, s->default_name);
-	if (by_number(s, s->default_value))
+	if (ev_masks_by_number(s, s->default_value, &several) ||
+	    ev_masks_sum(s, s->default_value))
 		return 0;
-	vec_for(&s->all, m)
-		if (!m->extra && !m->raw)
-			left &= ~m->value;
-	if (s->type != EV_BITMASK || left)
-		return ev_bad(at, "%s: its default 0x%x is none of its unit masks", s->name,
-			      s->default_value);
-	return 0;
+	return ev_bad(at, "%s: its default 0x%x is none of its unit masks%s", s->name,
+		      s->default_value, several ? " alone: give its name" : "");
 }
 
 static int check_raw(const struct ev_parse *at, const struct ev_masks *s)

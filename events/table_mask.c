@@ -83,7 +83,9 @@ static int set_default(const struct ev_parse *p, const char *text, struct ev_mas
 	uint64_t value;
 	int rc;
 
-	if (!isdigit((unsigned char)*text)) {
+	/* names may start with a digit, too */
+	if (!isdigit((unsigned char)*text) || strpbrk(text, "_-") ||
+	    strspn(text, "0123456789abcdefABCDEFxX") != strlen(text)) {
 		s->default_name = ev_strdup(p, text);
 		return s->default_name ? 0 : ev_no_memory(p);
 	}
