@@ -2,7 +2,7 @@
 #ifndef OPFS_JSON_HEAD_H
 #define OPFS_JSON_HEAD_H
 
-#include "opfs/json.h"
+#include "base/json.h"
 #include "opfs/profile.h"
 #include "opfs/view.h"
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/markup.h"
 #include "opfs/calls.h"
-#include "opfs/markup.h"
 #include "opfs/xml_head.h"
 #include "opfs/xml_symbols.h"
 

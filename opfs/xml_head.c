@@ -9,8 +9,8 @@
 
 #include "base/cleanup.h"
 #include "base/escape.h"
+#include "base/markup.h"
 #include "opfs/header.h"
-#include "opfs/markup.h"
 #include "opfs/report_with.h"
 
 static bool same_event(const struct profile_class *a, const struct profile_class *b)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "opfs/markup.h"
+#include "base/markup.h"
 
 /* ---- which rows are one symbol */
 

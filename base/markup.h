@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef OPFS_MARKUP_H
-#define OPFS_MARKUP_H
+#ifndef BASE_MARKUP_H
+#define BASE_MARKUP_H
 
 #include "base/strbuf.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "opfs/markup.h"
+#include "base/markup.h"
 
 #include <stdbool.h>
 #include <string.h>

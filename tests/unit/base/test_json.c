@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "opfs/json.h"
+#include "base/json.h"
 
 #include <criterion/criterion.h>
 

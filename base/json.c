@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "opfs/json.h"
+#include "base/json.h"
 
 #include <inttypes.h>
 
-#include "opfs/markup.h"
+#include "base/markup.h"
 
 static void begin(struct json *j)
 {
