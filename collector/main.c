@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "base/opt.h"
+#include "collector/events_cmd.h"
 #include "collector/record.h"
 
 static const struct command {
@@ -12,6 +13,7 @@ static const struct command {
 } commands[] = {
 	{ "record", "profile a command, processes or the machine into a session",
 	  coll_record },
+	{ "events", "list the events that can be sampled", coll_events },
 };
 
 enum { NR_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
@@ -23,6 +25,7 @@ static const struct opt_program program = {
 	.synopsis = "COMMAND [OPTIONS] [ARGS]",
 	.about = "Collects samples into OProfile sample files. Commands:\n"
 		 "  record    profile a command, processes or the machine into a session\n"
+		 "  events    list the events that can be sampled\n"
 		 "\"opcollect COMMAND --help\" tells the options of each.",
 	.opts = no_opts,
 };

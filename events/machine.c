@@ -190,6 +190,8 @@ static void find_out(void)
 	read_cpu(&machine);
 	read_sys_hypervisor(&machine);
 	machine.counters = has_counters();
+	if (!machine.counters)
+		machine.nr_counters = 0; /* what CPUID says is of no use */
 	if (!*machine.what)
 		strcpy(machine.what, "a processor of unknown kind");
 }
