@@ -26,7 +26,7 @@ LONG_FUZZ_SECONDS ?= 60
 # The Debian packages that building and testing need; "make deps" installs them.
 DEPS_BUILD := gcc make pkg-config libc6-dev libfuse3-dev fuse3 libelf-dev libdw-dev \
 	libiberty-dev libzstd-dev libseccomp-dev binutils binutils-dev libarchive-dev \
-	nettle-dev libconfuse-dev libsystemd-dev
+	nettle-dev libconfuse-dev libsystemd-dev libpfm4-dev
 DEPS_TEST := libcriterion-dev bats clang libclang-rt-14-dev clang-tidy clang-format \
 	sparse linux-perf python3 rsync zip unzip less file strace elfutils xz-utils zstd \
 	mandoc shellcheck util-linux psmisc procps tmux libarchive-tools xxd g++ llvm dwz \
@@ -347,7 +347,7 @@ BINDIR = $(DESTDIR)$(PREFIX)/bin
 MANDIR = $(DESTDIR)$(PREFIX)/share/man
 BASHDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 ZSHDIR = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
-SCHEMAS := doc/report.xsd doc/report.schema.json
+SCHEMAS := doc/report.xsd doc/report.schema.json doc/events.schema.json
 DATADIR = $(DESTDIR)$(PREFIX)/share/opfs
 UNITDIR = $(DESTDIR)$(PREFIX)/lib/systemd/system
 
@@ -367,12 +367,15 @@ install: all
 	$(Q)sed 's|/usr/local/bin|$(PREFIX)/bin|' doc/opcollect.service \
 		>$(UNITDIR)/opcollect.service
 	$(Q)chmod 644 $(UNITDIR)/opcollect.service
+	$(Q)find $(EVENTS_DIR) -type f ! -name '.*' -printf '%P\n' | while read -r t; do \
+		install -Dm 644 $(EVENTS_DIR)/$$t $(DATADIR)/events/$$t || exit 1; done
 
 uninstall:
 	$(Q)rm -f $(PROGRAMS:$(O)/bin/%=$(BINDIR)/%) \
 		$(BASH_COMPLETIONS:doc/completion/bash/%=$(BASHDIR)/%) \
 		$(ZSH_COMPLETIONS:doc/completion/zsh/%=$(ZSHDIR)/%) \
 		$(SCHEMAS:doc/%=$(DATADIR)/%) $(UNITDIR)/opcollect.service
+	$(Q)rm -rf $(DATADIR)/events
 	$(Q)for m in $(MANS); do rm -f $(MANDIR)/man$${m##*.}/$${m##*/}; done
 
 define HELP
@@ -380,7 +383,8 @@ make [TARGET] [SETTING=VALUE]...
 
 Targets:
   all           the programs, in $$(O)/bin (default)
-  install       programs, manual pages and completions; uninstall takes them away
+  install       programs, manual pages, completions and event tables; uninstall takes
+                them away
   deps          installs the Debian packages that building and testing need
   demo          deps, all, then shows what opfs does
   check         deps, all, then every test that is quick

@@ -6,6 +6,7 @@
 #include "base/opt.h"
 #include "collector/client.h"
 #include "collector/daemon.h"
+#include "collector/events_cmd.h"
 #include "collector/record.h"
 
 static const struct command {
@@ -28,6 +29,7 @@ static const struct command {
 	{ "deinit", "give back counters and buffers", coll_client_deinit },
 	{ "shutdown", "end the daemon", coll_client_shutdown },
 	{ "set", "change how the daemon samples", coll_client_set },
+	{ "events", "list the events that can be sampled", coll_events },
 };
 
 enum { NR_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
@@ -52,6 +54,7 @@ static const struct opt_program program = {
 		 "  deinit    give back counters and buffers\n"
 		 "  shutdown  end the daemon\n"
 		 "  set       change how the daemon samples\n"
+		 "  events    list the events that can be sampled\n"
 		 "\"opcollect COMMAND --help\" tells the options of each.",
 	.opts = no_opts,
 };

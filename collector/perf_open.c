@@ -67,8 +67,6 @@ int coll_perf_open_event(const struct coll_event *e, const struct coll_perf_open
 			 struct err *err)
 {
 	struct perf_event_attr attr = {
-		.type = e->spec.event.perf_type,
-		.config = ev_spec_config(&e->spec),
 		.sample_period = e->period ? e->period : e->rate_hz,
 		.freq = !e->period,
 		.exclude_kernel = !e->spec.kernel || e->user_only,
@@ -76,8 +74,16 @@ int coll_perf_open_event(const struct coll_event *e, const struct coll_perf_open
 		/* an idle CPU does nothing: cycles do not count it either */
 		.exclude_idle = 1,
 	};
-	int fd = open_attr(&attr, how);
+	struct ev_attr as;
+	int fd = ev_spec_attr(&e->spec, &as, err);
 
+	if (fd < 0)
+		return fd;
+	attr.type = as.type;
+	attr.config = as.config;
+	attr.config1 = as.config1;
+	attr.precise_ip = as.precise & 3;
+	fd = open_attr(&attr, how);
 	return fd < 0 ? coll_perf_explain(e, how, fd, err) : fd;
 }
 

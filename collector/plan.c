@@ -2,6 +2,7 @@
 #include "collector/plan.h"
 
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,14 +12,6 @@
 
 /* OProfile's numbers of processor types: doc/internals.md "Sample files". */
 enum { CPU_TIMER = 4, CPU_ARCH_PERFMON = 41, CPU_X86_GENERIC = 69 };
-
-/* Codes by which OProfile's table of arch_perfmon calls perf's generic events. */
-static const struct code {
-	uint64_t config; /* PERF_COUNT_HW_* */
-	uint32_t code;
-} codes[] = {
-	{ 0, 0x3c }, { 1, 0xc0 }, { 2, 0x2e }, { 3, 0x2e }, { 4, 0xc4 }, { 5, 0xc5 },
-};
 
 struct cpu {
 	double mhz;
@@ -41,14 +34,27 @@ static void read_cpu(struct cpu *cpu)
 	}
 }
 
+/* Codes by which OProfile's table of arch_perfmon calls perf's generic events. */
+static const struct code {
+	uint64_t config; /* PERF_COUNT_HW_* */
+	uint32_t code;
+} codes[] = {
+	{ 0, 0x3c }, { 1, 0xc0 }, { 2, 0x2e }, { 3, 0x2e }, { 4, 0xc4 }, { 5, 0xc5 },
+};
+
 static uint32_t event_code(const struct coll_event *e, const struct cpu *cpu)
 {
+	struct ev_attr attr;
+
+	ev_spec_encode(&e->spec, &attr);
 	if (e->spec.event.raw)
-		return (uint32_t)(e->spec.event.perf_config & 0xff);
-	for (size_t i = 0; cpu->intel && e->spec.event.kind == EV_HARDWARE &&
+		return (uint32_t)(attr.config & 0xff);
+	if (attr.type == PERF_TYPE_RAW)
+		return (uint32_t)e->spec.event.def->code;
+	for (size_t i = 0; cpu->intel && attr.type == PERF_TYPE_HARDWARE &&
 			   i < sizeof(codes) / sizeof(codes[0]);
 	     i++)
-		if (codes[i].config == e->spec.event.perf_config)
+		if (codes[i].config == attr.config)
 			return codes[i].code;
 	return 0;
 }

@@ -188,26 +188,11 @@ static int switch_all_off(struct driver_source *s, struct err *err)
 static int set_counter(struct driver_source *s, unsigned i, const struct coll_event *e,
 		       struct err *err)
 {
-	const uint64_t config = ev_spec_config(&e->spec);
-	const struct {
-		const char *file;
-		uint64_t value;
-	} settings[] = {
-		{ "type", e->spec.event.perf_type },
-		{ "event", e->spec.event.raw ? config & 0xff : config },
-		{ "unit_mask", e->spec.event.raw ? config >> 8 & 0xff : 0 },
-		{ "extra", e->spec.event.raw ? config & ~0xffffULL : 0 },
-		{ "count", e->period },
-		{ "kernel", e->spec.kernel },
-		{ "user", e->spec.user },
-		{ "enabled", 1 },
-	};
-	char name[16];
-	int rc = 0;
+	struct ev_driver told;
+	int rc = ev_spec_driver(&e->spec, e->period, i, &told, err);
 
-	snprintf(name, sizeof(name), "%u", i);
-	for (size_t f = 0; !rc && f < sizeof(settings) / sizeof(settings[0]); f++)
-		rc = set(s, name, settings[f].file, settings[f].value, err);
+	for (unsigned f = 0; !rc && f < told.nr; f++)
+		rc = set(s, told.dir, told.files[f].name, told.files[f].value, err);
 	if (rc)
 		return err_add(err, rc, "%s", e->spec.event.name);
 	coll_stream_map(&s->in.stream, i, i);

@@ -8,32 +8,46 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/vec.h"
+#include "events/encode.h"
 
-enum flags { NONE = 0, TIME = 1, CYCLES = 2 };
-enum { MAX_NAME = 48, MAX_SUGGESTIONS = 3 };
+enum { MAX_SUGGESTIONS = 3, RAW_COUNT = 100000 };
 
-static const struct ev_event events[] = {
-#define EVENT(name_, kind_type_config, ...) EVENT_ROW(name_, kind_type_config, __VA_ARGS__)
-#define EVENT_ROW(name_, kind_, type_, config_, count_, flags_, doc_)                    \
-	{ .name = (name_),                                                               \
-	  .doc = (doc_),                                                                 \
-	  .kind = (kind_),                                                               \
-	  .perf_type = (type_),                                                          \
-	  .perf_config = (config_),                                                      \
-	  .default_count = (count_),                                                     \
-	  .is_time = (flags_) == TIME,                                                   \
-	  .is_cycles = (flags_) == CYCLES },
-#include "events/event_list.h"
-#undef EVENT_ROW
-#undef EVENT
+/* What tables call cycles. */
+static const char *const cycles[] = {
+	"cycles",	      "cpu-cycles", "ref-cycles",	"CPU_CLK_UNHALTED",
+	"CYCLES_NOT_IN_HALT", "CPU_CYCLES", "UNHALTED_CORE_CYCLES",
+	"UNHALTED_REFERENCE_CYCLES",
 };
 
-enum { NR_EVENTS = sizeof(events) / sizeof(events[0]) };
-
-const struct ev_event *ev_event_at(size_t i)
+static bool is_cycles(const char *name)
 {
-	return i < NR_EVENTS ? &events[i] : NULL;
+	for (size_t i = 0; i < sizeof(cycles) / sizeof(cycles[0]); i++)
+		if (!strcasecmp(cycles[i], name))
+			return true;
+	return false;
+}
+
+void ev_event_of(const struct ev_table *t, const struct ev_def *d, struct ev_event *out)
+{
+	struct ev_attr attr;
+
+	ev_encode(t, d, NULL, 0, &attr);
+	*out = (struct ev_event){
+		.name = d->name,
+		.doc = d->doc,
+		.table = t,
+		.def = d,
+		.kind = EV_HARDWARE,
+		.default_count = d->count,
+		.is_cycles = is_cycles(d->name),
+	};
+	if (!attr.pmu && attr.type == PERF_TYPE_SOFTWARE) {
+		out->is_time = attr.config == PERF_COUNT_SW_CPU_CLOCK ||
+			       attr.config == PERF_COUNT_SW_TASK_CLOCK;
+		out->kind = !strcmp(t->cpu, "timer") ? EV_TIMER : EV_SOFTWARE;
+	}
+	if (!out->default_count && !out->is_time && !out->is_cycles)
+		out->default_count = d->minimum > RAW_COUNT ? d->minimum : RAW_COUNT;
 }
 
 /* rNNN, as perf writes the code of an event that has no name. */
@@ -47,30 +61,33 @@ static bool find_raw(const char *name, struct ev_event *out, char room[32])
 		.name = room,
 		.doc = "raw event code",
 		.kind = EV_HARDWARE,
-		.perf_type = PERF_TYPE_RAW,
-		.perf_config = strtoull(name + 1, NULL, 16),
-		.default_count = 100000,
+		.raw_config = strtoull(name + 1, NULL, 16),
+		.default_count = RAW_COUNT,
 		.raw = true,
 	};
-	snprintf(room, 32, "r%llx", (unsigned long long)out->perf_config);
+	snprintf(room, 32, "r%llx", (unsigned long long)out->raw_config);
 	return true;
 }
 
-bool ev_event_find(const char *name, struct ev_event *out, char name_room[32])
+bool ev_event_find(const struct ev_tables *in, const char *name, struct ev_event *out,
+		   char name_room[32])
 {
-	const struct ev_event *near = NULL;
+	const struct ev_table *t = NULL;
+	const struct ev_def *d = NULL;
 
-	for (size_t i = 0; i < NR_EVENTS; i++) {
-		if (!strcmp(events[i].name, name)) {
-			*out = events[i];
-			return true;
+	for (unsigned i = 0; i < in->nr; i++) {
+		const struct ev_def *found = ev_table_find(in->all[i], name);
+
+		if (found && (!d || !strcmp(found->name, name))) {
+			t = in->all[i];
+			d = found;
 		}
-		if (!near && !strcasecmp(events[i].name, name))
-			near = &events[i];
+		if (d && !strcmp(d->name, name))
+			break;
 	}
-	if (near)
-		*out = *near;
-	return near || find_raw(name, out, name_room);
+	if (d)
+		ev_event_of(t, d, out);
+	return d || find_raw(name, out, name_room);
 }
 
 /* One value of the edit distance's next row. */
@@ -86,11 +103,11 @@ static int cheapest(const int *above, int left, int j, bool same)
 /* How many letters must be changed, added or left out; case and - _ do not count. */
 static int distance(const char *a, const char *b)
 {
-	int rows[2][MAX_NAME + 1];
+	int rows[2][EV_FAR + 1];
 	size_t la = strlen(a), lb = strlen(b);
 
-	if (la > MAX_NAME || lb > MAX_NAME)
-		return MAX_NAME;
+	if (la > EV_FAR || lb > EV_FAR)
+		return EV_FAR;
 	for (size_t j = 0; j <= lb; j++)
 		rows[0][j] = (int)j;
 	for (size_t i = 0; i < la; i++) {
@@ -108,24 +125,47 @@ static int distance(const char *a, const char *b)
 }
 
 /* A third of the letters may be wrong; a part of a name counts as one mistake. */
-static int badness(const char *name, const char *candidate)
+int ev_distance(const char *name, const char *candidate)
 {
 	int d = distance(name, candidate);
 
 	if (strlen(name) >= 3 && strcasestr(candidate, name))
 		return 1;
-	return d <= (int)(strlen(name) + 2) / 3 ? d : MAX_NAME;
+	return d <= (int)(strlen(name) + 2) / 3 ? d : EV_FAR;
 }
 
-void ev_event_suggest(const char *name, struct strbuf *out)
+/* Keeps the nearest, the first ones of equals. */
+static void add_nearest(const char *name, const char *candidate,
+			const char *found[MAX_SUGGESTIONS], int far[MAX_SUGGESTIONS],
+			int *nr)
 {
-	const char *found[MAX_SUGGESTIONS];
-	int nr = 0;
+	int d = ev_distance(name, candidate), at;
 
-	for (int want = 0; want < MAX_NAME && nr < MAX_SUGGESTIONS; want++)
-		for (size_t i = 0; i < NR_EVENTS && nr < MAX_SUGGESTIONS; i++)
-			if (badness(name, events[i].name) == want)
-				found[nr++] = events[i].name;
+	if (d >= EV_FAR)
+		return;
+	for (int i = 0; i < *nr; i++)
+		if (!strcasecmp(found[i], candidate))
+			return;
+	at = *nr < MAX_SUGGESTIONS ? (*nr)++ : MAX_SUGGESTIONS;
+	for (; at > 0 && far[at - 1] > d; at--)
+		if (at < MAX_SUGGESTIONS) {
+			found[at] = found[at - 1];
+			far[at] = far[at - 1];
+		}
+	if (at < MAX_SUGGESTIONS) {
+		found[at] = candidate;
+		far[at] = d;
+	}
+}
+
+void ev_event_suggest(const struct ev_tables *in, const char *name, struct strbuf *out)
+{
+	const char *found[MAX_SUGGESTIONS] = { 0 };
+	int far[MAX_SUGGESTIONS], nr = 0;
+
+	for (unsigned i = 0; i < in->nr; i++)
+		vec_for(&in->all[i]->defs, d)
+			add_nearest(name, d->name, found, far, &nr);
 	if (!nr)
 		return;
 	strbuf_puts(out, "did you mean ");

@@ -7,8 +7,10 @@
 #include <stdint.h>
 
 #include "base/strbuf.h"
+#include "events/machine.h"
+#include "events/table.h"
 
-/* The events that every kernel knows by number, and their names. */
+/* Events by name, of a list of tables. */
 
 enum ev_kind {
 	EV_TIMER,    /* time, by the kernel's clock: works everywhere */
@@ -17,11 +19,12 @@ enum ev_kind {
 };
 
 struct ev_event {
-	const char *name;  /* as sample files are called; never freed */
+	const char *name;  /* as sample files are called */
 	const char *doc;   /* one line */
+	const struct ev_table *table; /* where it is from; NULL: a raw code */
+	const struct ev_def *def;     /* likewise */
 	enum ev_kind kind;
-	uint32_t perf_type;    /* perf_event_attr.type */
-	uint64_t perf_config;  /* perf_event_attr.config */
+	uint64_t raw_config;    /* perf_event_attr.config of a raw code */
 	uint64_t default_count; /* events per sample if none is given; 0: by the rate */
 	bool is_time;      /* counts nanoseconds: a rate is a count */
 	bool is_cycles;    /* counts processor cycles */
@@ -30,17 +33,23 @@ struct ev_event {
 
 /**
  * ev_event_find - the event of a name
- * @name: as perf or OProfile call it, in any case; rNNN is the raw code NNN
- * @out: copied to; its strings live for ever, except that @name_room, of at least 32
- *	bytes, holds the canonical name of a raw code
+ * @name: as a table has it, in any case if none has it so; rNNN is the raw code NNN
+ * @out: copied to; its strings live as long as the tables, except that @name_room, of at
+ *	least 32 bytes, holds the canonical name of a raw code
  * Returns false if there is none.
  */
-bool ev_event_find(const char *name, struct ev_event *out, char name_room[32]);
+bool ev_event_find(const struct ev_tables *in, const char *name, struct ev_event *out,
+		   char name_room[32]);
+
+/* What is special about an event of a table. */
+void ev_event_of(const struct ev_table *t, const struct ev_def *d, struct ev_event *out);
 
 /* Appends "did you mean A or B?", or nothing if no name is near @name. */
-void ev_event_suggest(const char *name, struct strbuf *out);
+void ev_event_suggest(const struct ev_tables *in, const char *name, struct strbuf *out);
 
-/* The table by index, for lists; NULL behind its end. */
-const struct ev_event *ev_event_at(size_t i);
+/* How many of the letters of @candidate must change to make @name of it: 0 same but for
+ * case and - _, EV_FAR: too many. */
+enum { EV_FAR = 96 };
+int ev_distance(const char *name, const char *candidate);
 
 #endif

@@ -1,114 +1,196 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "events/event_spec.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/cleanup.h"
 #include "base/opt.h"
 
-enum { MAX_TEXT = 256 };
+enum { MAX_TEXT = 256, MAX_SHOWN = 12 };
 
-static int set_count(struct ev_spec *s, unsigned long long value)
-{
-	s->count = value;
-	return 0;
-}
+static const char syntax[] = "it is NAME:COUNT:UNITMASK:KERNEL:USER, as "
+			     "cycles:100000:0:0:1 for user code only";
 
-static int set_unit_mask(struct ev_spec *s, unsigned long long value)
-{
-	s->unit_mask = value;
-	return 0;
-}
-
-static int set_kernel(struct ev_spec *s, unsigned long long value)
-{
-	s->kernel = value;
-	return 0;
-}
-
-static int set_user(struct ev_spec *s, unsigned long long value)
-{
-	s->user = value;
-	return 0;
-}
-
-/* The fields behind the name, in order. */
-static const struct field {
-	const char *name;
-	unsigned long long min, max;
-	int (*set)(struct ev_spec *s, unsigned long long value);
-} fields[] = {
-	/* a sample file's header holds 32 bits of count and of unit mask */
-	{ "count", 0, UINT32_MAX, set_count },
-	{ "unit mask", 0, 0xffff, set_unit_mask },
-	{ "kernel", 0, 1, set_kernel },
-	{ "user", 0, 1, set_user },
+/* The fields behind the name, in order; NULL: not given. */
+struct fields {
+	const char *count, *mask, *kernel, *user;
 };
 
-enum { NR_FIELDS = sizeof(fields) / sizeof(fields[0]) };
+/* ---- unit masks */
 
-static int parse_fields(char *rest, const char *text, struct ev_spec *s, struct err *err)
+void ev_masks_allowed(const struct ev_masks *s, struct strbuf *out)
 {
-	struct err why = { 0 };
-	unsigned long long value;
-	char *word;
+	size_t shown = 0;
 
-	for (int i = 0; (word = strsep(&rest, ":")); i++) {
-		if (i == NR_FIELDS)
-			return err_set(err, -EINVAL,
-				       "event %s: more than five fields: it is "
-				       "NAME:COUNT:UNITMASK:KERNEL:USER",
-				       text);
-		if (!*word)
-			continue;
-		if (opt_number(word, fields[i].name, fields[i].min, fields[i].max, &value,
-			       &why))
-			return err_set(err, -EINVAL,
-				       "event %s: %s; write NAME:COUNT:UNITMASK:KERNEL:USER, "
-				       "as cycles:100000:0:0:1 for user code only",
-				       text, why.msg);
-		fields[i].set(s, value);
+	vec_for(&s->all, m) {
+		if (shown == MAX_SHOWN) {
+			strbuf_printf(out, ", ... (%zu in all)", s->all.len);
+			return;
+		}
+		strbuf_printf(out, "%s0x%x", shown++ ? ", " : "", ev_mask_number(m));
+		if (m->name)
+			strbuf_printf(out, " (%s)", m->name);
 	}
+	if (s->type == EV_BITMASK)
+		strbuf_puts(out, ", and sums of them");
+}
+
+static int bad_mask(const struct ev_masks *s, const char *text, const char *given,
+		    const char *why, struct err *err)
+{
+	CLEANUP(strbuf_fini) struct strbuf allowed = { 0 };
+
+	ev_masks_allowed(s, &allowed);
+	return err_set(err, -EINVAL, "event %s: unit mask %s %s: there %s %s", text, given,
+		       why, s->all.len == 1 ? "is only" : "are", strbuf_str(&allowed));
+}
+
+static int set_table_mask(const struct ev_masks *s, const char *given, const char *text,
+			  struct ev_spec *out, struct err *err)
+{
+	unsigned long long number;
+	bool several;
+
+	if (!given) {
+		out->unit_mask = ev_masks_default(s, &out->mask);
+		return 0;
+	}
+	out->mask = ev_masks_by_name(s, given);
+	if (out->mask) {
+		out->unit_mask = ev_mask_number(out->mask);
+		return 0;
+	}
+	if (!isdigit((unsigned char)*given))
+		return bad_mask(s, text, given, "is no name of one", err);
+	if (opt_number(given, "unit mask", 0, UINT32_MAX, &number, NULL))
+		return bad_mask(s, text, given, "is no number", err);
+	out->mask = ev_masks_by_number(s, (uint32_t)number, &several);
+	if (several)
+		return bad_mask(s, text, given, "may be several; give its name", err);
+	if (!out->mask && !ev_masks_sum(s, (uint32_t)number))
+		return bad_mask(s, text, given, "is not allowed", err);
+	out->unit_mask = out->mask ? ev_mask_number(out->mask) : number;
 	return 0;
 }
 
-static int unknown(const char *name, struct err *err)
+static int set_mask(const char *given, const char *text, struct ev_spec *s,
+		    struct err *err)
 {
-	CLEANUP(strbuf_fini) struct strbuf hint = { 0 };
+	const struct ev_masks *masks = s->event.def ? s->event.def->masks : NULL;
+	unsigned long long number = 0;
+	struct err why = { 0 };
 
-	ev_event_suggest(name, &hint);
-	if (!hint.len)
-		strbuf_puts(&hint, "events are TIMER, cycles, instructions, cache-misses, "
-				   "branch-misses, page-faults, context-switches, rNNN for "
-				   "a raw code, ...");
-	return err_set(err, -ENOENT, "event %s: there is no event of this name; %s", name,
-		       strbuf_str(&hint));
-}
-
-/* What no kernel could count. */
-static int check(const struct ev_spec *s, const char *text, struct err *err)
-{
-	if (!s->kernel && !s->user)
-		return err_set(err, -EINVAL,
-			       "event %s: neither kernel nor user code would be sampled; "
-			       "set one of the last two fields to 1",
-			       text);
-	if (s->unit_mask && !s->event.raw)
+	if (masks)
+		return set_table_mask(masks, given, text, s, err);
+	if (given && opt_number(given, "unit mask", 0, UINT32_MAX, &number, &why))
+		return err_set(err, -EINVAL, "event %s: %s; %s", text, why.msg, syntax);
+	s->unit_mask = number;
+	if (number && !s->event.raw)
 		return err_set(err, -EINVAL,
 			       "event %s: %s has no unit masks; write 0, or give the "
 			       "event as a raw code, rNNN",
 			       text, s->event.name);
-	if (s->unit_mask > 0xff)
+	if (number > 0xff)
 		return err_set(err, -EINVAL,
 			       "event %s: the unit mask of a raw code has 8 bits", text);
 	return 0;
 }
 
-int ev_spec_parse(const char *text, struct ev_spec *out, struct err *err)
+/* ---- the rest */
+
+static int set_count(const char *given, const char *text, struct ev_spec *s,
+		     struct err *err)
+{
+	const struct ev_def *d = s->event.def;
+	struct err why = { 0 };
+	unsigned long long count = 0;
+
+	/* a sample file's header holds 32 bits of it */
+	if (given && opt_number(given, "count", 0, UINT32_MAX, &count, &why))
+		return err_set(err, -EINVAL, "event %s: %s; %s", text, why.msg, syntax);
+	s->count = count;
+	if (count && d && count < d->minimum)
+		return err_set(err, -EINVAL,
+			       "event %s: a sample every %llu events is too often for %s: "
+			       "the least is %llu",
+			       text, count, d->name, (unsigned long long)d->minimum);
+	return 0;
+}
+
+static int set_flag(const char *given, const char *what, const char *text, bool *flag,
+		    struct err *err)
+{
+	struct err why = { 0 };
+	unsigned long long value;
+
+	if (!given)
+		return 0;
+	if (opt_number(given, what, 0, 1, &value, &why))
+		return err_set(err, -EINVAL, "event %s: %s; %s", text, why.msg, syntax);
+	*flag = value;
+	return 0;
+}
+
+/* The words for KERNEL and USER together. */
+static bool set_mode(const char *word, struct ev_spec *s)
+{
+	bool sys = !strcmp(word, "sys") || !strcmp(word, "kernel");
+
+	if (!sys && strcmp(word, "user") != 0)
+		return false;
+	s->kernel = sys;
+	s->user = !sys;
+	return true;
+}
+
+static int split(char *rest, const char *text, struct fields *f, struct ev_spec *s,
+		 struct err *err)
+{
+	const char **all[] = { &f->count, &f->mask, &f->kernel, &f->user };
+	size_t i = 0;
+	char *word;
+
+	while ((word = strsep(&rest, ":"))) {
+		if (i == 4)
+			return err_set(err, -EINVAL, "event %s: more than five fields: %s",
+				       text, syntax);
+		if (i < 3 && set_mode(word, s)) {
+			if (rest)
+				return err_set(err, -EINVAL,
+					       "event %s: nothing may follow \"%s\"; %s",
+					       text, word, syntax);
+			return 0;
+		}
+		if (*word)
+			*all[i] = word;
+		i++;
+	}
+	return 0;
+}
+
+static int unknown(const struct ev_tables *in, const char *name, struct err *err)
+{
+	CLEANUP(strbuf_fini) struct strbuf hint = { 0 };
+
+	ev_event_suggest(in, name, &hint);
+	if (!hint.len)
+		strbuf_puts(&hint, "opcollect events lists what there is: TIMER, cycles, "
+				   "instructions, cache-misses, page-faults, rNNN for a "
+				   "raw code, ...");
+	return err_set(err, -ENOENT, "event %s: there is no event of this name; %s", name,
+		       strbuf_str(&hint));
+}
+
+int ev_spec_parse_in(const struct ev_tables *in, const char *text, struct ev_spec *out,
+		     struct err *err)
 {
 	struct ev_spec s = { .kernel = true, .user = true };
+	struct fields f = { 0 };
 	char copy[MAX_TEXT], *rest = copy, *name;
 	int rc;
 
@@ -118,13 +200,31 @@ int ev_spec_parse(const char *text, struct ev_spec *out, struct err *err)
 	name = strsep(&rest, ":");
 	if (!*name)
 		return err_set(err, -EINVAL, "event \"%s\": no event name", text);
-	if (!ev_event_find(name, &s.event, s.raw_name))
-		return unknown(name, err);
-	rc = parse_fields(rest, text, &s, err);
-	if (!rc)
-		rc = check(&s, text, err);
+	if (!ev_event_find(in, name, &s.event, s.raw_name))
+		return unknown(in, name, err);
+	rc = rest ? split(rest, text, &f, &s, err) : 0;
+	rc = rc ? rc : set_count(f.count, text, &s, err);
+	rc = rc ? rc : set_mask(f.mask, text, &s, err);
+	rc = rc ? rc : set_flag(f.kernel, "kernel", text, &s.kernel, err);
+	rc = rc ? rc : set_flag(f.user, "user", text, &s.user, err);
+	if (!rc && !s.kernel && !s.user)
+		rc = err_set(err, -EINVAL,
+			     "event %s: neither kernel nor user code would be sampled; "
+			     "set one of the last two fields to 1",
+			     text);
 	if (!rc)
 		ev_spec_copy(out, &s);
+	return rc;
+}
+
+int ev_spec_parse(const char *text, struct ev_spec *out, struct err *err)
+{
+	const char *why;
+	const struct ev_tables *tables = ev_machine_tables(&why);
+	int rc = ev_spec_parse_in(tables, text, out, err);
+
+	if (rc == -ENOENT && *why)
+		return err_add(err, rc, "%s", why);
 	return rc;
 }
 
@@ -135,7 +235,39 @@ void ev_spec_copy(struct ev_spec *to, const struct ev_spec *from)
 		to->event.name = to->raw_name;
 }
 
-uint64_t ev_spec_config(const struct ev_spec *spec)
+void ev_spec_encode(const struct ev_spec *spec, struct ev_attr *out)
 {
-	return spec->event.perf_config | spec->unit_mask << 8;
+	if (spec->event.raw)
+		*out = (struct ev_attr){
+			.type = PERF_TYPE_RAW,
+			.config = spec->event.raw_config | spec->unit_mask << 8,
+		};
+	else
+		ev_encode(spec->event.table, spec->event.def, spec->mask,
+			  (uint32_t)spec->unit_mask, out);
+}
+
+int ev_spec_attr(const struct ev_spec *spec, struct ev_attr *out, struct err *err)
+{
+	int rc;
+
+	ev_spec_encode(spec, out);
+	rc = ev_attr_resolve(out, err);
+	return rc ? err_add(err, rc, "%s", spec->event.name) : 0;
+}
+
+int ev_spec_driver(const struct ev_spec *spec, uint64_t count, unsigned counter,
+		   struct ev_driver *out, struct err *err)
+{
+	const struct ev_wish wish = {
+		.def = spec->event.def,
+		.mask = spec->mask,
+		.number = (uint32_t)spec->unit_mask,
+		.config = spec->event.raw_config | spec->unit_mask << 8,
+		.count = count,
+		.kernel = spec->kernel,
+		.user = spec->user,
+	};
+
+	return ev_encode_driver(&wish, counter, out, err);
 }

@@ -54,6 +54,8 @@ static const char *kind_name(const struct place *p)
 		return "the dear files of a profile";
 	case PLACE_ENTRIES:
 		return "a directory of a report";
+	case PLACE_EVENTS:
+		return "events that can be sampled";
 	}
 	return "";
 }

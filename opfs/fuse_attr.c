@@ -18,6 +18,7 @@ static const mode_t kind_mode[] = {
 	[PLACE_VALUES] = S_IFDIR | 0555, [PLACE_PREFIX] = S_IFDIR | 0555,
 	[PLACE_FILE] = S_IFREG | 0444,   [PLACE_LINK] = S_IFLNK | 0777,
 	[PLACE_MORE] = S_IFDIR | 0555,   [PLACE_ENTRIES] = S_IFDIR | 0555,
+	[PLACE_EVENTS] = S_IFDIR | 0555,
 };
 
 int fs_attr(struct fuse_fs *fs, const struct place *p, uint64_t ino,

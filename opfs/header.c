@@ -62,7 +62,7 @@ static bool find_event(const char *name, struct event_row *out)
 			return true;
 		}
 	}
-	if (!ev_event_find(name, &e, room) || e.raw)
+	if (!ev_event_find(ev_machine_tables(NULL), name, &e, room) || e.raw)
 		return false;
 	*out = (struct event_row){ .name = e.name, .doc = e.doc };
 	return true;

@@ -82,6 +82,8 @@ static int step(const struct ask *a, const struct place *from, const char *name,
 		return tree_step_root(a, name, to);
 	if (from->kind == PLACE_ENTRIES)
 		return tree_step_entries(a, from, name, to);
+	if (from->kind == PLACE_EVENTS)
+		return tree_step_events(a, from, name, to);
 	rc = tree_step_below(a, from, name, to);
 	/* who made the place did not ask whether there is an older side */
 	if (!rc && from->base && !to->base)
@@ -113,6 +115,8 @@ void tree_remember(struct tree *t, const struct place *from, const char *name,
 			      from->value ? from->value : "");
 		strbuf_putc(&text, '/');
 	}
+	if (from->kind == PLACE_EVENTS)
+		strbuf_printf(&text, "events/%s%s", from->entry, *from->entry ? "/" : "");
 	if (!name)
 		name = from->report->name;
 	strbuf_printf(&text, "%s: %s", name, err->msg);
@@ -436,6 +440,8 @@ void tree_key(const struct place *p, struct strbuf *out)
 		strbuf_puts(out, "/more:");
 	if (p->kind == PLACE_ENTRIES)
 		strbuf_printf(out, "/%s", p->report->name);
+	if (p->kind == PLACE_EVENTS)
+		strbuf_puts(out, "/events");
 	if (p->entry)
 		strbuf_printf(out, "/%s", p->entry);
 	if (p->kind == PLACE_LINK)

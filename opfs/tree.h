@@ -27,6 +27,7 @@ enum place_kind {
 	PLACE_LINK,    /* a listed short cut to another path */
 	PLACE_MORE,    /* "more:": the dear files of a profile */
 	PLACE_ENTRIES, /* a report that is a directory, or a directory in it */
+	PLACE_EVENTS,  /* "events" of the root, or an event in it */
 };
 
 struct place_base;
@@ -41,10 +42,11 @@ struct place {
 				  * it already if it names something (PROFILE) */
 	struct selection *sel; /* reference: the sample files; NULL at the root */
 	const struct report *report; /* FILE below a session */
-	const char *root_name;       /* FILE at the root: "README" or "status" */
+	const char *root_name;       /* FILE at the root: "README" or "status"; of an event */
 	char *target;                /* LINK */
 	char *entry; /* in a report that is a directory: FILE which, ENTRIES below what,
-			as report_entries has it; "" is the report itself */
+			as report_entries has it; "" is the report itself.
+			EVENTS and their FILEs: of which event, "" of none */
 	struct place_base *base; /* reference: the older side of diff:, or NULL */
 	bool of_base;            /* @tag and @value are open in @base */
 };

@@ -33,6 +33,7 @@
  *	tree_text.c    files
  *	tree_entries.c reports that are directories
  *	tree_status.c  README and status of the root
+ *	tree_events.c  events of the root
  */
 /* Session directories besides the tree's own. */
 enum { TREE_MAX_OTHERS = 16 };
@@ -349,6 +350,15 @@ int tree_has_entry(const struct ask *a, const struct place *p);
 bool tree_entries_known(const struct ask *a, const struct place *p);
 int tree_list_entries(const struct ask *a, const struct place *p,
 		      int (*emit)(void *ctx, const struct tree_entry *e), void *ctx);
+
+/* ---- tree_events.c */
+
+int tree_enter_events(const struct ask *a, struct place *to);
+int tree_step_events(const struct ask *a, const struct place *from, const char *name,
+		     struct place *to);
+int tree_list_events(const struct place *p,
+		     int (*emit)(void *ctx, const struct tree_entry *e), void *ctx);
+int tree_events_text(const struct place *p, struct text **out, struct err *err);
 
 /* ---- tree_status.c */
 

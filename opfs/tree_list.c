@@ -261,6 +261,7 @@ static int list_root(struct listing *l)
 
 	rc = rc ? rc : emit(l, "README", PLACE_FILE);
 	rc = rc ? rc : emit(l, "status", PLACE_FILE);
+	rc = rc ? rc : emit(l, "events", PLACE_EVENTS);
 	for (size_t i = 0; i < sessions.len && !rc; i++) {
 		CLEANUP(strbuf_fini) struct strbuf name = { 0 };
 
@@ -289,6 +290,8 @@ int tree_list(struct tree *t, const struct place *p, const struct viewer *v,
 		return emit_reports(&l, p, true);
 	case PLACE_ENTRIES:
 		return tree_list_entries(&a, p, emit_fn, ctx);
+	case PLACE_EVENTS:
+		return tree_list_events(p, emit_fn, ctx);
 	case PLACE_VALUES:
 	case PLACE_PREFIX:
 		rc = list_values(&a, p, &names);

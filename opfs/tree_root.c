@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "opfs/tree_impl.h"
 
-/* Files of the root, and "events", which is to be a directory. */
+/* Files of the root, and "events", a directory. */
 static const char *const root_files[] = { "README", "status" };
 static const char *const reserved[] = { "README", "status", "events" };
 
@@ -425,11 +425,8 @@ int tree_step_root(const struct ask *a, const char *name, struct place *to)
 		*to = (struct place){ .kind = PLACE_FILE, .root_name = root_files[i] };
 		return 0;
 	}
-	if (tree_is_reserved(name))
-		return err_set(a->err, -ENOENT,
-			       "there is no \"%s\" in this version; a session "
-			       "called so is %%%02X%s",
-			       name, (unsigned char)*name, name + 1);
+	if (!strcmp(name, "events"))
+		return tree_enter_events(a, to);
 	session = one_session(a->t, name, a->v);
 	if (session)
 		return enter_one(a, session, name, to);

@@ -183,8 +183,11 @@ static int root_text(struct tree *t, const struct place *p, const struct viewer 
 		     struct text **out, struct err *err)
 {
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
-	int rc = tree_root_text(t, p->root_name, v, &text, err);
+	int rc;
 
+	if (p->entry)
+		return tree_events_text(p, out, err);
+	rc = tree_root_text(t, p->root_name, v, &text, err);
 	return rc ? rc : text_new(&text, out, err);
 }
 

@@ -21,7 +21,7 @@ opfs() {
 @test "ls without a path lists sessions" {
 	run opfs ls --session-dir "$D"
 	[ "$status" = 0 ]
-	[ "$output" = $'README\nstatus\ncurrent\nsaved' ]
+	[ "$output" = $'README\nstatus\nevents\ncurrent\nsaved' ]
 }
 
 @test "ls lists files, directories and links of a session" {

@@ -34,7 +34,7 @@ live() {
 	run "$OPFS" mount --session-dir "$D" "$M"
 	[ "$status" = 0 ]
 	[ -z "$output" ]
-	[ "$(ls "$M")" = "$(printf '%s\n' README current saved status)" ]
+	[ "$(ls "$M")" = "$(printf '%s\n' README current events saved status)" ]
 	[ "$(stat -c %s "$M/current")" = 45 ]
 	[ "$(stat -c %s "$M/saved")" = 7 ]
 	cat "$M/current/report" | grep -q one
@@ -140,7 +140,7 @@ live() {
 	D=$W/new mksession <<<'[{"session": "more", "app": "/bin/four"}]'
 	mv "$W/new/samples/more" "$D/samples/kept"
 	eventually grep -q four "$M/kept/report"
-	[ "$(ls "$M")" = "$(printf '%s\n' README current kept status)" ]
+	[ "$(ls "$M")" = "$(printf '%s\n' README current events kept status)" ]
 }
 
 @test "samples/ itself may come after the mount" {

@@ -7,22 +7,58 @@
 
 #include "events/event_spec.h"
 
+/* The tables of a processor type and those that are everywhere. */
+static const struct ev_tables *tables_of(const char *cpu)
+{
+	static struct ev_tables t;
+	const char *const names[] = { cpu, "perf/generic", "perf/software", "timer" };
+	struct err err = { 0 };
+
+	t.nr = 0;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!names[i])
+			continue;
+		cr_assert_eq(ev_table_get(names[i], &t.all[t.nr], &err), 0, "%s",
+			     err.msg);
+		t.nr++;
+	}
+	return &t;
+}
+
+static int parse(const char *cpu, const char *text, struct ev_spec *s, struct err *err)
+{
+	return ev_spec_parse_in(tables_of(cpu), text, s, err);
+}
+
 static struct ev_spec parsed(const char *text)
 {
 	struct err err = { 0 };
 	struct ev_spec s;
 
-	cr_assert_eq(ev_spec_parse(text, &s, &err), 0, "%s", err.msg);
+	cr_assert_eq(parse(NULL, text, &s, &err), 0, "%s", err.msg);
+	return s;
+}
+
+static const char zen3[] = "x86-64/family19h";
+
+static struct ev_spec amd(const char *text)
+{
+	struct err err = { 0 };
+	struct ev_spec s;
+
+	cr_assert_eq(parse(zen3, text, &s, &err), 0, "%s", err.msg);
 	return s;
 }
 
 Test(event_spec, reads_all_five_fields)
 {
 	struct ev_spec s = parsed("CPU_CLK_UNHALTED:100000:0:1:0");
+	struct ev_attr attr;
 
 	cr_expect_str_eq(s.event.name, "CPU_CLK_UNHALTED");
-	cr_expect_eq(s.event.perf_type, PERF_TYPE_HARDWARE);
-	cr_expect_eq(s.event.perf_config, PERF_COUNT_HW_CPU_CYCLES);
+	ev_spec_encode(&s, &attr);
+	cr_expect_eq(attr.type, PERF_TYPE_HARDWARE);
+	cr_expect_eq(attr.config, PERF_COUNT_HW_CPU_CYCLES);
 	cr_expect_eq(s.count, 100000);
 	cr_expect(s.kernel);
 	cr_expect_not(s.user);
@@ -51,22 +87,62 @@ Test(event_spec, puts_the_unit_mask_into_a_raw_code)
 {
 	struct ev_spec s, copy;
 	struct err err = { 0 };
+	struct ev_attr attr;
 
-	cr_assert_eq(ev_spec_parse("r2e:6000:0x41", &s, &err), 0, "%s", err.msg);
+	cr_assert_eq(parse(NULL, "r2e:6000:0x41", &s, &err), 0, "%s", err.msg);
 	ev_spec_copy(&copy, &s);
 	memset(&s, 0, sizeof(s));
 	cr_expect_str_eq(copy.event.name, "r2e");
-	cr_expect_eq(copy.event.perf_type, PERF_TYPE_RAW);
-	cr_expect_eq(ev_spec_config(&copy), 0x412e);
+	ev_spec_encode(&copy, &attr);
+	cr_expect_eq(attr.type, PERF_TYPE_RAW);
+	cr_expect_eq(attr.config, 0x412e);
 }
 
-Test(event_spec, has_unique_names_and_a_text_for_each)
+Test(event_spec, takes_the_processors_event_before_perfs)
 {
-	for (size_t i = 0; ev_event_at(i); i++) {
-		cr_expect(ev_event_at(i)->doc[0]);
-		for (size_t j = 0; j < i; j++)
-			cr_expect_str_neq(ev_event_at(i)->name, ev_event_at(j)->name);
-	}
+	struct ev_attr attr;
+	struct ev_spec s = amd("CPU_CLK_UNHALTED");
+
+	ev_spec_encode(&s, &attr);
+	cr_expect_eq(attr.type, PERF_TYPE_RAW);
+	cr_expect_eq(attr.config, 0x76);
+	cr_expect(s.event.is_cycles);
+	cr_expect_eq(amd("cycles").event.table, tables_of(zen3)->all[1]);
+}
+
+Test(event_spec, knows_unit_masks_by_number_and_by_name)
+{
+	cr_expect_eq(amd("LS_DISPATCH:50000:0x2").unit_mask, 2);
+	cr_expect_eq(amd("LS_DISPATCH:50000:STORE_dispatch").unit_mask, 2);
+	cr_expect_eq(amd("LS_DISPATCH:50000:3").unit_mask, 3);
+	cr_expect_null(amd("LS_DISPATCH:50000:3").mask);
+	cr_expect_eq(amd("LS_DISPATCH").unit_mask, 7);
+	cr_expect_eq(amd("OP_CACHE_HIT_MISS").unit_mask, 7);
+	cr_expect_eq(amd("TLB_FLUSHES").unit_mask, 0xff);
+}
+
+Test(event_spec, reads_sys_and_user_as_the_only_mode)
+{
+	struct ev_spec s = amd("LS_DISPATCH:50000:sys");
+
+	cr_expect(s.kernel && !s.user);
+	s = amd("LS_DISPATCH:50000:0x1:user");
+	cr_expect(s.user && !s.kernel);
+	cr_expect_eq(s.unit_mask, 1);
+}
+
+Test(event_spec, marks_precise_and_ibs)
+{
+	struct ev_attr attr;
+	struct ev_spec s = amd("IBS_OP_ALL:50000:dispatch");
+
+	ev_spec_encode(&s, &attr);
+	cr_expect_str_eq(attr.pmu, "ibs_op");
+	cr_expect_eq(attr.config, 1 << 19);
+	s = amd("IBS_FETCH_ALL");
+	ev_spec_encode(&s, &attr);
+	cr_expect_str_eq(attr.pmu, "ibs_fetch");
+	cr_expect_eq(attr.config, 1ull << 57);
 }
 
 struct refusal {
@@ -94,6 +170,15 @@ ParameterizedTestParameters(event_spec, refuses)
 		{ "cycles:1:0:1:1:1", "more than five fields", -EINVAL },
 		{ "cycles:1:4", "has no unit masks", -EINVAL },
 		{ "r1:1:0x100", "8 bits", -EINVAL },
+		{ "cycles:sys:1", "nothing may follow \"sys\"", -EINVAL },
+		{ "RETIRED_OPS:100", "the least is 50000", -EINVAL },
+		{ "LS_DISPATCH::8", "0x1 (ld_dispatch), 0x2", -EINVAL },
+		{ "LS_DISPATCH::0", "is not allowed", -EINVAL },
+		{ "LS_DISPATCH::loads", "is no name of one: there are", -EINVAL },
+		{ "LS_DISPATCH::1x", "is no number", -EINVAL },
+		{ "OP_CACHE_HIT_MISS::1", "is not allowed", -EINVAL },
+		{ "TLB_FLUSHES::0", "there is only 0xff (all)", -EINVAL },
+		{ "RETIRED_UOPS", "did you mean RETIRED_OPS", -ENOENT },
 	};
 
 	return cr_make_param_array(struct refusal, rows, sizeof(rows) / sizeof(rows[0]));
@@ -104,7 +189,8 @@ ParameterizedTest(struct refusal *row, event_spec, refuses)
 	struct err err = { 0 };
 	struct ev_spec s = { .count = 42 };
 
-	cr_expect_eq(ev_spec_parse(row->text, &s, &err), row->code, "%s", row->text);
+	cr_expect_eq(parse(zen3, row->text, &s, &err), row->code, "%s",
+		     row->text);
 	cr_expect(strstr(err.msg, row->why), "%s: %s", row->text, err.msg);
 	cr_expect_eq(s.count, 42);
 }
@@ -117,7 +203,7 @@ Test(event_spec, refuses_a_text_without_end)
 
 	memset(text, 'a', sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';
-	cr_expect_eq(ev_spec_parse(text, &s, &err), -EINVAL);
+	cr_expect_eq(parse(NULL, text, &s, &err), -EINVAL);
 	text[200] = '\0';
-	cr_expect_eq(ev_spec_parse(text, &s, &err), -ENOENT);
+	cr_expect_eq(parse(NULL, text, &s, &err), -ENOENT);
 }

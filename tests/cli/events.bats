@@ -1,0 +1,131 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# "opcollect events": what can be sampled, for people and for programs.
+
+bats_require_minimum_version 1.5.0
+
+events() {
+	"$OPFS_BIN/opcollect" events "$@"
+}
+
+check_json() {
+	PYTHONDONTWRITEBYTECODE=1 python3 "$OPFS_TOP/tests/lib/check_events.py" \
+		"$OPFS_TOP/doc/events.schema.json"
+}
+
+@test "the machine is told, and where it has no counters that it has none" {
+	events >"$BATS_TEST_TMPDIR/out"
+	head -n 1 "$BATS_TEST_TMPDIR/out"
+	grep -q '^TIMER: (counter: none: the kernel counts it)' "$BATS_TEST_TMPDIR/out"
+	if ls /sys/bus/event_source/devices | grep -qE '^(cpu|cpu_core|cpu_atom|armv.*)$'; then
+		head -n 1 "$BATS_TEST_TMPDIR/out" | grep -q 'counters$'
+	else
+		head -n 1 "$BATS_TEST_TMPDIR/out" | grep -q 'no performance counters'
+		grep -q '(perf/generic): not here' "$BATS_TEST_TMPDIR/out"
+	fi
+}
+
+@test "every processor type is listed and can be asked for in every form" {
+	events --list-cpu-types >"$BATS_TEST_TMPDIR/types"
+	for want in arm/armv8-pmuv3 i386/arch_perfmon perf/generic perf/software timer \
+		x86-64/family17h x86-64/family19h; do
+		grep -qxF "$want" "$BATS_TEST_TMPDIR/types"
+	done
+	while read -r type; do
+		events --cpu-type "$type" | grep -q '(min count: '
+		events --cpu-type "$type" --json | check_json >/dev/null
+		events --cpu-type "$type" --xml | xmllint --noout -
+	done <"$BATS_TEST_TMPDIR/types"
+}
+
+@test "tables of libpfm4's processors were generated" {
+	[ "$(uname -m)" = x86_64 ] || skip "libpfm4 knows those of x86 on x86"
+	events --list-cpu-types | grep -qx i386/skylake
+	events -c i386/skylake --search offcore | grep -q '^OFFCORE_RESPONSE_0: '
+	events -c i386/skylake OFFCORE_RESPONSE_0 | grep -q '(name=DMND_DATA_RD) '
+}
+
+@test "JSON tells how perf is asked, as perf stat tells it" {
+	for e in cycles instructions cache-misses branch-misses L1-dcache-loads \
+		L1-dcache-load-misses LLC-loads dTLB-load-misses page-faults cpu-clock \
+		context-switches; do
+		perf stat -vv -e "$e" true >"$BATS_TEST_TMPDIR/perf" 2>&1 || true
+		grep -q '^perf_event_attr:' "$BATS_TEST_TMPDIR/perf" ||
+			skip "perf stat does not tell its attributes"
+		events --json "$e" | python3 -c '
+import json, re, sys
+perf = open(sys.argv[1]).read().split("perf_event_attr:")[1].split("-----")[0]
+def of(name):
+    m = re.search(r"^ +%s +(\S+)" % name, perf, re.M)
+    return int(m.group(1), 0) if m else 0
+ours = json.load(sys.stdin)["events"][0]["perf"]
+assert ours["type"] == of("type"), (ours, perf)
+assert int(ours["config"], 16) == of("config"), (ours, perf)
+assert int(ours["config1"], 16) == 0, ours
+' "$BATS_TEST_TMPDIR/perf" || { echo "$e"; return 1; }
+	done
+}
+
+@test "one event is described with its unit masks" {
+	run -0 events -c x86-64/family19h OP_CACHE_HIT_MISS
+	[ "${lines[2]}" = 'OP_CACHE_HIT_MISS: (counter: 0-5)' ] ||
+		[ "${lines[1]}" = 'OP_CACHE_HIT_MISS: (counter: 0-5)' ]
+	[[ $output = *'Unit masks (exclusive, default all_oc_access)'* ]]
+	[[ $output = *'0x04: (name=oc_miss) misses'* ]]
+}
+
+@test "a specification is checked" {
+	run -1 events -c x86-64/family19h RETIRED_OPS:100
+	[[ $output = *'the least is 50000'* ]]
+	run -1 events -c x86-64/family19h LS_DISPATCH:50000:0x10
+	[[ $output = *'0x1 (ld_dispatch)'* ]]
+	run -1 events -c x86-64/family19h RETIRD_OPS
+	[[ $output = *'did you mean RETIRED_OPS'* ]]
+	run -0 events -c x86-64/family19h LS_DISPATCH:50000:stOre_dispatch:sys
+}
+
+@test "a search looks into names, descriptions and unit masks, in any case" {
+	events -c x86-64/family19h --search l2_dtlb >"$BATS_TEST_TMPDIR/none" && return 1
+	events -c x86-64/family19h --search 'l2 dtlb' | grep -q '^L1_DTLB_MISS: '
+	events -c x86-64/family19h --search MISPREDICTED >"$BATS_TEST_TMPDIR/out"
+	grep -q '^RETIRED_SERIALIZING_OPS: ' "$BATS_TEST_TMPDIR/out"
+	grep -q '^RETIRED_NEAR_RETURNS_MISPREDICTED: ' "$BATS_TEST_TMPDIR/out"
+	grep -q '^RETIRED_NEAR_RETURNS: ' "$BATS_TEST_TMPDIR/out" && return 1
+	run -1 events --search no-such-thing-at-all
+	[[ $output = *'no event has "no-such-thing-at-all"'* ]]
+}
+
+@test "what is wrong is told" {
+	run -1 events --cpu-type no/such
+	[[ $output = *'--list-cpu-types'* ]]
+	run -1 events --cpu-type ../../etc
+	[[ $output = *'no processor type'* ]]
+	run -2 events --no-such-option
+	run -1 events r1c2
+	[[ $output = *'in no table'* ]]
+}
+
+@test "tables of a directory of one's own come first, and their faults are told" {
+	export OPROFILE_EVENTS_DIR="$BATS_TEST_TMPDIR/tables"
+	mkdir -p "$OPROFILE_EVENTS_DIR/my/cpu"
+	echo 'event:0x1 minimum:10 name:MINE : my own' >"$OPROFILE_EVENTS_DIR/my/cpu/events"
+	events -c my/cpu | grep -q 'my own (min count: 10)'
+	events --list-cpu-types | grep -qx my/cpu
+	echo 'event:0x2 minimum:x name:YOURS : not mine' >>"$OPROFILE_EVENTS_DIR/my/cpu/events"
+	run -1 events -c my/cpu
+	[[ $output = *"$OPROFILE_EVENTS_DIR/my/cpu/events:2: minimum \"x\" is not a number"* ]]
+	events -c timer TIMER
+}
+
+@test "programs without their tables know those kept by hand" {
+	mkdir "$BATS_TEST_TMPDIR/alone"
+	cp "$OPFS_BIN/opcollect" "$BATS_TEST_TMPDIR/alone"
+	"$BATS_TEST_TMPDIR/alone/opcollect" events -c arm/armv8-pmuv3 CPU_CYCLES
+	"$BATS_TEST_TMPDIR/alone/opcollect" events --list-cpu-types | grep -c . | grep -qx 7
+}
+
+@test "a full disk is an error" {
+	[ -w /dev/full ] || skip "no /dev/full"
+	"$OPFS_BIN/opcollect" events --json >/dev/full 2>"$BATS_TEST_TMPDIR/err" && return 1
+	grep -q 'No space left' "$BATS_TEST_TMPDIR/err"
+}

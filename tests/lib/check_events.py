@@ -1,0 +1,39 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Validates "opcollect events --json" by its schema, and what no schema can say.
+
+usage: check_events.py SCHEMA <EVENTS
+"""
+import json
+import sys
+
+import jsonschema
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as f:
+        schema = json.load(f)
+    validator = jsonschema.Draft202012Validator(schema)
+    validator.check_schema(schema)
+    doc = json.load(sys.stdin)
+    errors = [e.message for e in validator.iter_errors(doc)]
+    assert not errors, errors[:5]
+    seen = set()
+    for event in doc["events"]:
+        key = event["cpu_type"], event["name"]
+        assert key not in seen, key
+        seen.add(key)
+        assert (event["perf"]["type"] is None) == (event["perf"]["pmu"] is not None), event
+        masks = event["unit_masks"]
+        if masks:
+            numbers = [m["mask"] for m in masks["masks"]]
+            assert len(set(numbers)) == len(numbers), event
+            everything = 0
+            for n in numbers:
+                everything |= n
+            assert masks["default"] in numbers or (
+                masks["type"] == "bitmask" and not masks["default"] & ~everything), event
+    print(len(doc["events"]))
+
+
+main()
