@@ -66,6 +66,9 @@ void annotate_about(const struct report_job *job, const char *what, struct strbu
 int annotate_open(const struct report_job *job, const char *name, struct sym_text **out,
 		  struct err *err);
 
+/* That source files are shown whatever the options.  (annotate_open.c) */
+bool annotate_always(const struct options *o);
+
 /* base-dirs: needs search-dirs:.  0 or -EINVAL.  (annotate_open.c) */
 int annotate_check(const struct report_job *job, struct err *err);
 

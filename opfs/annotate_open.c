@@ -128,6 +128,12 @@ int annotate_open(const struct report_job *job, const char *name, struct sym_tex
 	return 0;
 }
 
+bool annotate_always(const struct options *o)
+{
+	(void)o;
+	return true;
+}
+
 int annotate_check(const struct report_job *job, struct err *err)
 {
 	if (job->o->base_dirs && !job->o->search_dirs)

@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/map.h"
+#include "opfs/until.h"
 
 enum { POLL_NS = 50000000, ENTRY_BYTES = 256 };
 
@@ -141,6 +142,23 @@ static struct entry *find(struct cache *c, const struct entry *like)
 	return (struct entry *)(uintptr_t)found;
 }
 
+static bool is_old(const struct entry *e)
+{
+	return e->kind->until && until_over(e->kind->until(e->obj));
+}
+
+/* What is ready and not too old; the lock is held. */
+static struct entry *find_good(struct cache *c, const struct entry *like)
+{
+	struct entry *e = find(c, like);
+
+	if (!e || e->state != READY || e->waiting || !is_old(e))
+		return e;
+	take_out(c, e);
+	entry_free(e);
+	return NULL;
+}
+
 /* Takes out what is too much; the caller frees it when the lock is gone.  What somebody
  * still waits for stays a moment longer. */
 static struct entry *shrink(struct cache *c)
@@ -192,7 +210,7 @@ void *cache_peek(struct cache *c, const struct cache_kind *kind, const void *key
 	if (key_init(&like, kind, key, len))
 		return NULL;
 	pthread_mutex_lock(&c->lock);
-	e = find(c, &like);
+	e = find_good(c, &like);
 	if (e && e->state == READY) {
 		obj = kind->get(e->obj);
 		unlink_entry(c, e);
@@ -300,7 +318,7 @@ static int make_entry(struct cache *c, struct entry *e, cache_make make, void *c
 static int try_get(struct cache *c, struct entry *mine, bool *make_it,
 		   const struct viewer *v, void **out, struct err *err)
 {
-	struct entry *e = find(c, mine);
+	struct entry *e = find_good(c, mine);
 
 	*make_it = false;
 	if (e && e->state == READY) {

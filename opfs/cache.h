@@ -3,6 +3,7 @@
 #define OPFS_CACHE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
 #include "opfs/viewer.h"
@@ -19,6 +20,8 @@ struct cache;
 struct cache_kind {
 	void *(*get)(void *obj); /* one reference more */
 	void (*put)(void *obj);
+	/* When it is to be made anew, see opfs/until.h; NULL: never. */
+	int64_t (*until)(void *obj);
 };
 
 struct cache *cache_new(size_t max_bytes);

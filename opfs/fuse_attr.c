@@ -100,6 +100,9 @@ bool fs_personal(const struct fuse_fs *fs, const struct place *p)
 
 double fs_dir_timeout(const struct fuse_fs *fs, const struct place *p)
 {
+	/* what binaries tell gets better when others are installed */
+	if (p->kind == PLACE_ENTRIES || p->tag == &spec_tags[SPEC_SYMBOL])
+		return FS_SHORT;
 	return place_saved(p) && fs->watched && !(p->base && p->base->dir) ? FS_LONG
 									   : FS_SHORT;
 }

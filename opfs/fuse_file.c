@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "opfs/until.h"
 
 static struct handle *handle_of(const struct fuse_file_info *fi)
 {
@@ -154,7 +155,7 @@ void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		return;
 	}
 	text = node_text(&fs->nodes, n);
-	if (text && text->source) { /* is looked at first: its files may have changed */
+	if (text && (text->source || until_over(text->until))) { /* files may have changed */
 		text_put(text);
 		text = NULL;
 	}

@@ -9,6 +9,9 @@
 #include "libspec/stats.h"
 #include "opfs/cache.h"
 #include "opfs/profile_build.h"
+#include "opfs/until.h"
+
+enum { BETTER_S = 30 };
 
 int profile_no_memory(struct profile_build *b)
 {
@@ -290,6 +293,25 @@ static int load(struct profile_build *b)
 	return viewer_gone(b->v) ? profile_interrupted(b) : 0;
 }
 
+static bool may_become_better(const struct profile_image *img)
+{
+	if (!img->used || !img->has_job || img->job.kind == SYM_VDSO)
+		return false;
+	if (img->table && img->state != SYM_NO_SYMBOLS)
+		return img->table->source == SYM_FROM_DYNSYM ||
+		       img->table->source == SYM_FROM_MINIDEBUG;
+	return img->state == SYM_MISSING || img->state == SYM_UNREADABLE ||
+	       img->state == SYM_NO_SYMBOLS || img->state == SYM_CHANGED;
+}
+
+static int64_t find_until(const struct profile *p)
+{
+	for (size_t i = 0; p->images && i < p->cat->nr_images; i++)
+		if (may_become_better(&p->images[i]))
+			return until_in(BETTER_S);
+	return 0;
+}
+
 int profile_load(const struct profile_query *q, struct profile **out, struct err *err)
 {
 	struct profile_build b = { .q = q, .syms = q->syms, .v = q->viewer, .err = err };
@@ -311,6 +333,8 @@ int profile_load(const struct profile_query *q, struct profile **out, struct err
 		profile_put(b.p);
 	else
 		*out = b.p;
+	if (!rc && q->needs != PROFILE_PAIRS)
+		b.p->until = find_until(b.p);
 	return rc;
 }
 

@@ -114,6 +114,9 @@ struct profile {
 		*base; /* NULL, or the older side of profile_compare(): a reference */
 	struct profile *parent; /* NULL, or the one that profile_filter() chose from: a
 				 * reference; @images and the rows' strings are its own */
+	/* Loading it anew may then show more: where a binary was missing or only exported
+	 * names are known, another file may have been installed.  See opfs/until.h. */
+	int64_t until;
 	struct cache *made;     /* see profile_made() */
 				/* Everything else that is pointed to is in @arena. */
 };

@@ -9,6 +9,7 @@
 #include "base/vec.h"
 #include "opfs/percent.h"
 #include "opfs/profile.h"
+#include "opfs/until.h"
 
 /* Two profiles side by side: tag diff:. */
 
@@ -438,6 +439,7 @@ int profile_compare(struct profile *now, struct profile *was, struct profile **o
 	p->axis = now->axis;
 	p->parent = profile_get(now);
 	p->base = profile_get(was);
+	p->until = until_both(now->until, was->until);
 	p->selected = now->selected;
 	p->nr_selected = now->nr_selected;
 	p->session = now->session;

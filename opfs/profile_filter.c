@@ -166,6 +166,7 @@ int profile_filter(struct profile *full,
 	p->selected = full->selected;
 	p->nr_selected = full->nr_selected;
 	p->session = full->session;
+	p->until = full->until;
 	p->axis = full->axis;
 	p->arc_files = full->arc_files;
 	p->nr_arc_files = full->nr_arc_files;

@@ -52,6 +52,13 @@ bool report_nothing(const struct profile *p, struct strbuf *out)
 
 	if (has_samples(p))
 		return false;
+	if (p->parent && has_samples(p->parent)) {
+		strbuf_puts(out, "no samples: include-symbols: and exclude-symbols: leave "
+				 "none of those selected\n"
+				 "the same file without these tags shows which symbols "
+				 "there are\n");
+		return true;
+	}
 	for (size_t i = 0; i < p->cat->nr_dirs; i++) {
 		taken += p->cat->dirs[i].stats.value[SPEC_STAT_TAKEN];
 		lost += spec_stats_lost(&p->cat->dirs[i].stats);

@@ -44,6 +44,9 @@ struct report {
 			   * listed there, and in `more` elsewhere */
 	uint64_t tags;    /* presenting tags that it takes: OPTION_TAG(); others are an error */
 	uint64_t words;   /* switches that it takes: OPTION_WITH() */
+	/* True if it shows files besides sessions and binaries, which come and go; NULL:
+	 * never. */
+	bool (*outside)(const struct options *o);
 	/*
 	 * Why it cannot be, though it takes each tag: -EINVAL; it is then not listed.
 	 * job->p has PROFILE_PAIRS at least; -EAGAIN asks to be called again with all

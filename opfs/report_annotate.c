@@ -103,6 +103,7 @@ const struct report report_annotate = {
 	.tags = REPORT_TAGS_ROWS | OPTION_TAG(SEARCH_DIRS) | OPTION_TAG(BASE_DIRS) |
 		OPTION_TAG(INCLUDE_FILE) | OPTION_TAG(EXCLUDE_FILE),
 	.words = OPTION_WITH(EXCLUDE_DEPENDENT) | OPTION_WITH(INLINES),
+	.outside = annotate_always,
 	.check = annotate_check,
 	.render = render,
 	.entries = entries,

@@ -318,6 +318,11 @@ static int render(const struct report_job *job, struct strbuf *out, struct err *
 	return rc ? rc : report_done(out, err);
 }
 
+static bool shows_source(const struct options *o)
+{
+	return o->source;
+}
+
 const struct report report_asm = {
 	.name = "asm",
 	.doc = "annotated assembly, as opannotate --assembly",
@@ -328,6 +333,7 @@ const struct report report_asm = {
 		OPTION_TAG(BASE_DIRS),
 	.words = OPTION_WITH(EXCLUDE_DEPENDENT) | OPTION_WITH(NO_HEADER) |
 		 OPTION_WITH(SOURCE),
+	.outside = shows_source,
 	.check = annotate_check,
 	.render = render,
 };

@@ -358,6 +358,7 @@ const struct report report_source = {
 	.tags = (REPORT_TAGS_ROWS & ~OPTION_TAG(THRESHOLD)) | OPTION_TAG(SEARCH_DIRS) |
 		OPTION_TAG(BASE_DIRS),
 	.words = OPTION_WITH(EXCLUDE_DEPENDENT) | OPTION_WITH(INLINES),
+	.outside = annotate_always,
 	.check = annotate_check,
 	.render = render,
 };

@@ -269,7 +269,7 @@ static void kind_put(void *obj)
 	sources_put(obj);
 }
 
-static const struct cache_kind sources_kind = { kind_get, kind_put };
+static const struct cache_kind sources_kind = { .get = kind_get, .put = kind_put };
 
 int sources_get(const struct report_job *job, struct sources **out, struct err *err)
 {

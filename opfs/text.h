@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/err.h"
@@ -33,6 +34,7 @@ struct text {
 	int fd; /* >= 0: the text is in this unlinked file instead of @data */
 	const struct text_source *source; /* not NULL: asked instead of @data and @fd */
 	void *ctx;
+	int64_t until; /* when it is to be made anew: see opfs/until.h */
 };
 
 /* Takes the bytes over.  Where no file can be had, a long text stays in memory. */

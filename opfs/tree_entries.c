@@ -11,6 +11,7 @@
 struct entries {
 	int refs; /* atomic */
 	struct report_entries list;
+	int64_t until;
 };
 
 static void *kind_get(void *obj)
@@ -31,7 +32,12 @@ static void kind_put(void *obj)
 	free(e);
 }
 
-static const struct cache_kind entries_kind = { kind_get, kind_put };
+static int64_t kind_until(void *obj)
+{
+	return ((const struct entries *)obj)->until;
+}
+
+static const struct cache_kind entries_kind = { kind_get, kind_put, kind_until };
 
 static void put_entries(struct entries **e)
 {
@@ -54,6 +60,7 @@ static int make(void *ctx, const struct viewer *v, void **obj, size_t *bytes,
 	rc = tree_job_init(&j, &a, m->p);
 	if (!rc) {
 		rc = m->p->report->entries(&j.job, &e->list, err);
+		e->until = tree_until(&j, m->p->report);
 		tree_job_fini(&j);
 	}
 	if (rc) {

@@ -333,6 +333,8 @@ struct tree_job {
 };
 int tree_job_init(struct tree_job *j, const struct ask *a, const struct place *p);
 void tree_job_fini(struct tree_job *j);
+/* When what a report made of it is to be made anew: see opfs/until.h. */
+int64_t tree_until(const struct tree_job *j, const struct report *r);
 /* What is made for the cache, by cache_get(). */
 struct tree_making {
 	struct tree *t;

@@ -16,7 +16,12 @@ static void kind_put(void *obj)
 	profile_put(obj);
 }
 
-const struct cache_kind tree_profile_kind = { kind_get, kind_put };
+static int64_t kind_until(void *obj)
+{
+	return ((const struct profile *)obj)->until;
+}
+
+const struct cache_kind tree_profile_kind = { kind_get, kind_put, kind_until };
 
 static void put_profile(struct profile **p)
 {

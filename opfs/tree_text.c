@@ -4,6 +4,9 @@
 #include "base/cleanup.h"
 #include "opfs/refuse.h"
 #include "opfs/tree_impl.h"
+#include "opfs/until.h"
+
+enum { OUTSIDE_S = 10 }; /* as long as libsym/cache.h trusts what could become better */
 
 static void *kind_get(void *obj)
 {
@@ -15,7 +18,12 @@ static void kind_put(void *obj)
 	text_put(obj);
 }
 
-static const struct cache_kind text_kind = { kind_get, kind_put };
+static int64_t kind_until(void *obj)
+{
+	return ((const struct text *)obj)->until;
+}
+
+static const struct cache_kind text_kind = { kind_get, kind_put, kind_until };
 
 /* ---- what a report is made of */
 
@@ -114,6 +122,13 @@ int tree_job_init(struct tree_job *j, const struct ask *a, const struct place *p
 	return rc;
 }
 
+int64_t tree_until(const struct tree_job *j, const struct report *r)
+{
+	int64_t outside = r->outside && r->outside(&j->o) ? until_in(OUTSIDE_S) : 0;
+
+	return until_both(outside, j->profile->until);
+}
+
 /* ---- texts */
 
 static int make_text(const struct tree_job *j, const struct report *report,
@@ -140,6 +155,8 @@ static int make(void *ctx, const struct viewer *v, void **obj, size_t *bytes,
 	if (rc)
 		return rc;
 	rc = make_text(&j, m->p->report, &text, err);
+	if (!rc)
+		text->until = tree_until(&j, m->p->report);
 	tree_job_fini(&j);
 	if (rc)
 		return rc;

@@ -356,7 +356,12 @@ assert_balance() {
 }
 
 @test "a profiled program that is killed is still counted" {
-	run record -F 1999 -- sh -c "'$b/weights' 30 >/dev/null & sleep 0.5; kill -KILL \$!"
+	# killed after half a second of CPU time, however long that takes here
+	run record -F 1999 -- sh -c "'$b/weights' 30 >/dev/null &
+		until [ \$(cut -d' ' -f14 /proc/\$!/stat) -ge $(($(getconf CLK_TCK) / 2)) ]; do
+			sleep 0.05
+		done
+		kill -KILL \$!"
 	assert_balance
 	[ "$(ask sum oprofile_data app=weights)" -gt 200 ]
 }

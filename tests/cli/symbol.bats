@@ -177,6 +177,13 @@ rows() {
 	opfs cat "current/event:CPU_CLK_UNHALTED/$1/with:no-header/report" | sed 's/.* libodd.so *//' | sort | tr '\n' ';'
 }
 
+@test "a report whose symbols are all left out says so" {
+	for r in report details; do
+		run opfs cat "current/include-symbols:nowhere/$r"
+		[[ $output == "no samples: include-symbols:"* ]]
+	done
+}
+
 @test "include-symbols takes mangled names first, demangled ones only if none is called so" {
 	[ "$(rows include-symbols:plain,starry)" = 'plain;starry;' ]
 	[ "$(rows include-symbols:_ZN1AC1Ev)" = 'A::A();' ]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One binary, a sample on every instruction of it, against binutils.
+"""One binary, a sample on every instruction (or many), against binutils.
 
     agree.py OPFS FILE SESSION_DIR [WHOLE]
 
@@ -17,6 +17,7 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.realpath(__file__))
+ENOUGH = 12000  # instructions
 MKSESSION = os.path.join(HERE, "../../lib/mksession.py")
 
 
@@ -142,10 +143,17 @@ def check_asm(text, binary, samples):
     return nr
 
 
+def chosen(binary):
+    """Every instruction; of a large binary those of every so many functions."""
+    labels = sorted({label for _, label in binary.text.values()})
+    keep = set(labels[::1 + len(binary.text) // ENOUGH])
+    return sorted(vma for vma, (_, label) in binary.text.items() if label in keep)
+
+
 def main():
     opfs, path, session = sys.argv[1:4]
     binary = Binary(path, sys.argv[4] if len(sys.argv) > 4 else path)
-    samples = {vma: 1 + i % 97 for i, vma in enumerate(sorted(binary.text))}
+    samples = {vma: 1 + i % 97 for i, vma in enumerate(chosen(binary))}
     told = [{"app": os.path.realpath(path), "mtime": int(os.stat(path).st_mtime),
              "samples": {hex(binary.offset(v)): n for v, n in samples.items()}}]
     run(MKSESSION, session, input=json.dumps(told))

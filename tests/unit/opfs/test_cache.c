@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "opfs/cache.h"
@@ -33,8 +35,26 @@ static void thing_put(void *obj)
 	free(t);
 }
 
-static const struct cache_kind kind = { thing_get, thing_put };
-static const struct cache_kind other_kind = { thing_get, thing_put };
+static const struct cache_kind kind = { .get = thing_get, .put = thing_put };
+static const struct cache_kind other_kind = { .get = thing_get, .put = thing_put };
+
+/* Taken instead of the C library's. */
+static time_t clock_now;
+int clock_gettime(clockid_t which, struct timespec *out)
+{
+	if (!clock_now)
+		return (int)syscall(SYS_clock_gettime, which, out);
+	*out = (struct timespec){ .tv_sec = clock_now };
+	return 0;
+}
+
+static int64_t till_103(void *obj)
+{
+	(void)obj;
+	return 103;
+}
+
+static const struct cache_kind short_lived = { thing_get, thing_put, till_103 };
 
 struct recipe {
 	int number, made; /* made: atomic */
@@ -66,17 +86,23 @@ static int make(void *ctx, const struct viewer *v, void **obj, size_t *bytes,
 	return 0;
 }
 
-static int get(struct cache *c, const char *key, struct recipe *r, const struct viewer *v)
+static int get_kind(struct cache *c, const struct cache_kind *k, const char *key,
+		    struct recipe *r, const struct viewer *v)
 {
 	struct err err = { 0 };
 	void *obj;
-	int rc = cache_get(c, &kind, key, strlen(key), make, r, v, &obj, &err);
+	int rc = cache_get(c, k, key, strlen(key), make, r, v, &obj, &err);
 
 	if (!rc) {
 		cr_expect_eq(((struct thing *)obj)->number, r->number);
 		thing_put(obj);
 	}
 	return rc;
+}
+
+static int get(struct cache *c, const char *key, struct recipe *r, const struct viewer *v)
+{
+	return get_kind(c, &kind, key, r, v);
 }
 
 Test(cache, makes_a_thing_once)
@@ -146,6 +172,29 @@ Test(cache, keeps_one_thing_that_is_larger_than_itself)
 	cache_drop(c, &kind, "second", 6, obj);
 	thing_put(obj);
 	cr_expect_null(cache_peek(c, &kind, "second", 6));
+	cache_free(c);
+	cr_expect_eq(alive, 0);
+}
+
+Test(cache, makes_anew_what_is_good_for_some_seconds_only)
+{
+	struct recipe r = { .number = 7, .bytes = 10 };
+	struct cache *c = cache_new(10000);
+	void *obj;
+
+	clock_now = 100;
+	get_kind(c, &short_lived, "k", &r, NULL);
+	clock_now = 102;
+	get_kind(c, &short_lived, "k", &r, NULL);
+	cr_expect_eq(r.made, 1);
+	obj = cache_peek(c, &short_lived, "k", 1);
+	cr_expect(obj);
+	clock_now = 103;
+	cr_expect_null(cache_peek(c, &short_lived, "k", 1));
+	get_kind(c, &short_lived, "k", &r, NULL);
+	cr_expect_eq(r.made, 2);
+	cr_expect_eq(alive, 2); /* the first is still held here */
+	thing_put(obj);
 	cache_free(c);
 	cr_expect_eq(alive, 0);
 }
