@@ -239,14 +239,6 @@ static int compare_sides(const void *x, const void *y)
 		     : (a->row->vma > b->row->vma) - (a->row->vma < b->row->vma);
 }
 
-static bool any_sample(const struct profile_row *r, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++)
-		if (r->samples[i])
-			return true;
-	return false;
-}
-
 /* Rows of one key in a merged image become one. */
 static int merge_sides(struct compare *c, struct sides *s)
 {
@@ -282,7 +274,7 @@ static int sides_of(struct compare *c, const struct profile *p, const uint32_t *
 	for (size_t i = 0; i < p->nr_rows; i++) {
 		const struct profile_row *r = &p->rows[i];
 
-		if (any_sample(r, p->nr_classes))
+		if (profile_any_sample(r->samples, p->nr_classes))
 			out->data[out->nr++] = (struct side){
 				.row = r,
 				.samples = r->samples,
