@@ -142,14 +142,15 @@ static void add_session(const struct catalog_dir *d, struct strbuf *out)
 /* The reason without the path, or its end, which stands before it already. */
 static const char *bare_reason(const char *path, const char *reason)
 {
-	for (const char *at = path; at; at = strchr(at, '/')) {
-		size_t len;
+	const char *at = path;
 
-		at += *at == '/';
-		len = strlen(at);
-		if (len && !strncmp(reason, at, len) &&
-		    !strncmp(reason + len, ": ", 2))
+	while (at) {
+		size_t len = strlen(at);
+
+		if (len && !strncmp(reason, at, len) && !strncmp(reason + len, ": ", 2))
 			return reason + len + 2;
+		at = strchr(at, '/');
+		at = at ? at + 1 : NULL;
 	}
 	return reason;
 }
