@@ -145,6 +145,14 @@ static bool same_time(const struct statx_timestamp *a, const struct statx_timest
 	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
 }
 
+/* The names of the running kernel are in no file that could change: NULL. */
+static const char *file_of(const struct sym_job *job)
+{
+	if (job->kind == SYM_KALLSYMS)
+		return job->places ? job->places->kallsyms : NULL;
+	return job->path;
+}
+
 /*
  * Must not wait: the path may lead into the very mount that asks.  So it is only walked
  * where the kernel has all of it in memory; elsewhere the answer is "not known", and a
@@ -153,15 +161,16 @@ static bool same_time(const struct statx_timestamp *a, const struct statx_timest
 static struct sym_identity look_at(const struct sym_job *job)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_CACHED };
+	const char *path = file_of(job);
 	struct sym_identity id;
 	CLEANUP(close_fd) int fd = -1;
 
 	memset(&id, 0, sizeof(id));
-	if (!job->path || !*job->path) {
+	if (!path || !*path) {
 		id.known = true;
 		return id;
 	}
-	fd = (int)syscall(SYS_openat2, AT_FDCWD, job->path, &how, sizeof(how));
+	fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
 	if (fd < 0) {
 		id.known = errno == ENOENT || errno == ENOTDIR;
 		return id;

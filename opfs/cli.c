@@ -82,8 +82,12 @@ void cli_fini(struct cli *c)
 
 int cli_failed(const char *program, const char *path, const struct err *err)
 {
+	size_t len = strlen(path);
+	bool said = !strncmp(err->msg, path, len) && err->msg[len] == ':';
+
 	fflush(stdout);
-	fprintf(stderr, "%s: %s: %s\n", program, path, err->msg);
+	fprintf(stderr, "%s: %s%s%s\n", program, said ? "" : path, said ? "" : ": ",
+		err->msg);
 	return CLI_FAILED;
 }
 

@@ -192,6 +192,15 @@ double profile_growth(uint64_t samples, uint64_t total, uint64_t was, uint64_t w
 bool profile_significant(uint64_t samples, uint64_t total, uint64_t was,
 			 uint64_t was_total);
 
+/* Those of a row or pair: is there one in any class? */
+static inline bool profile_any_sample(const uint64_t *samples, size_t nr_classes)
+{
+	for (size_t c = 0; c < nr_classes; c++)
+		if (samples[c])
+			return true;
+	return false;
+}
+
 /* The link-time address of row->hits[@hit]; the offset itself if there is none. */
 uint64_t profile_hit_vma(const struct profile *p, const struct profile_row *row,
 			 size_t hit);

@@ -108,23 +108,32 @@ static uint32_t labelled(const struct profile *p, const char *label)
 	return UNPAIRED;
 }
 
+/* The image of that path, whether it is used or not. */
+static uint32_t same_path(const struct profile *p, const char *path)
+{
+	for (uint32_t i = 0; i < p->cat->nr_images; i++)
+		if (!strcmp(p->cat->images[i].shown, path))
+			return i;
+	return UNPAIRED;
+}
+
 /* Two builds of a program lie in two places: the same path, else the only application of
- * both sides, else the only image of that basename on both sides. */
+ * both sides, else the only image of that basename on both sides.  In one session both
+ * have the paths of all its programs: only what is used counts, then. */
 static uint32_t pair_image(const struct compare *c, uint32_t image)
 {
 	const struct catalog_image *img = &c->was->cat->images[image];
-	uint32_t now_app = only_app(c->now), was_app = only_app(c->was), found;
+	uint32_t now_app = only_app(c->now), was_app = only_app(c->was), same, found;
 
 	if (img->label)
 		return labelled(c->now, img->label);
-	for (uint32_t i = 0; i < c->now->cat->nr_images; i++)
-		if (!strcmp(c->now->cat->images[i].shown, img->shown))
-			return i;
+	same = same_path(c->now, img->shown);
+	if (same != UNPAIRED && c->now->images[same].used)
+		return same;
 	if (image == was_app && now_app != UNPAIRED)
 		return now_app;
 	found = only_base(c->now, img->base);
-	return found != UNPAIRED && only_base(c->was, img->base) == image ? found
-									   : UNPAIRED;
+	return found != UNPAIRED && only_base(c->was, img->base) == image ? found : same;
 }
 
 static bool by_symbol(const struct profile_image *img)
@@ -239,14 +248,6 @@ static int compare_sides(const void *x, const void *y)
 		     : (a->row->vma > b->row->vma) - (a->row->vma < b->row->vma);
 }
 
-static bool any_sample(const struct profile_row *r, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++)
-		if (r->samples[i])
-			return true;
-	return false;
-}
-
 /* Rows of one key in a merged image become one. */
 static int merge_sides(struct compare *c, struct sides *s)
 {
@@ -282,7 +283,7 @@ static int sides_of(struct compare *c, const struct profile *p, const uint32_t *
 	for (size_t i = 0; i < p->nr_rows; i++) {
 		const struct profile_row *r = &p->rows[i];
 
-		if (any_sample(r, p->nr_classes))
+		if (profile_any_sample(r->samples, p->nr_classes))
 			out->data[out->nr++] = (struct side){
 				.row = r,
 				.samples = r->samples,

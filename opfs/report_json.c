@@ -275,21 +275,51 @@ static int add_rows(struct doc *d, struct err *err)
 
 /* ---- arcs, whose ends are places in "rows" */
 
-static int add_arcs(struct doc *d, struct err *err)
+/* By place: the profile has its rows in no order of names. */
+static int compare_arcs(const void *x, const void *y, void *ctx)
+{
+	const struct profile_arc *a = *(const struct profile_arc *const *)x;
+	const struct profile_arc *b = *(const struct profile_arc *const *)y;
+	const uint32_t *places = ctx;
+
+	if (a->caller != b->caller)
+		return places[a->caller] < places[b->caller] ? -1 : 1;
+	if (a->callee != b->callee)
+		return places[a->callee] < places[b->callee] ? -1 : 1;
+	return 0;
+}
+
+/* Those with both ends in "rows", in @arcs; returns how many. */
+static size_t shown_arcs(const struct doc *d, const struct profile_arc **arcs)
 {
 	const struct profile *p = d->view.p;
+	size_t nr = 0;
 
+	for (size_t i = 0; i < p->nr_arcs; i++)
+		if (d->places[p->arcs[i].caller] != NO_PLACE &&
+		    d->places[p->arcs[i].callee] != NO_PLACE)
+			arcs[nr++] = &p->arcs[i];
+	qsort_r(arcs, nr, sizeof(*arcs), compare_arcs, d->places);
+	return nr;
+}
+
+static int add_arcs(struct doc *d, struct err *err)
+{
+	CLEANUP(free_ptr) const struct profile_arc **arcs = NULL;
+	size_t nr;
+
+	arcs = calloc(d->view.p->nr_arcs + 1, sizeof(*arcs));
+	if (!arcs)
+		return err_set(err, -ENOMEM, "out of memory");
+	nr = shown_arcs(d, arcs);
 	json_line(&d->j);
 	json_key(&d->j, "arcs");
 	json_open(&d->j, '[');
-	for (size_t i = 0; i < p->nr_arcs; i++) {
-		const struct profile_arc *arc = &p->arcs[i];
+	for (size_t i = 0; i < nr; i++) {
+		const struct profile_arc *arc = arcs[i];
 
 		if (i % 1024 == 0 && viewer_gone(d->job->v))
 			return report_interrupted(err);
-		if (d->places[arc->caller] == NO_PLACE ||
-		    d->places[arc->callee] == NO_PLACE)
-			continue;
 		json_line(&d->j);
 		json_open(&d->j, '{');
 		json_key(&d->j, "caller");

@@ -144,18 +144,19 @@ static void add_session(const struct catalog_dir *d, struct strbuf *out)
 /* ---- what could not be read or told apart */
 
 /* The reason without the path, or its end, which stands before it already. */
-static const char *bare_reason(const struct catalog_bad *bad)
+static const char *bare_reason(const char *path, const char *reason)
 {
-	for (const char *at = bad->path; at; at = strchr(at, '/')) {
-		size_t len;
+	const char *at = path;
 
-		at += *at == '/';
-		len = strlen(at);
-		if (len && !strncmp(bad->reason, at, len) &&
-		    !strncmp(bad->reason + len, ": ", 2))
-			return bad->reason + len + 2;
+	while (at) {
+		size_t len = strlen(at);
+
+		if (len && !strncmp(reason, at, len) && !strncmp(reason + len, ": ", 2))
+			return reason + len + 2;
+		at = strchr(at, '/');
+		at = at ? at + 1 : NULL;
 	}
-	return bad->reason;
+	return reason;
 }
 
 static void add_damaged(const struct catalog_bad *bad, size_t nr, struct strbuf *out)
@@ -164,7 +165,7 @@ static void add_damaged(const struct catalog_bad *bad, size_t nr, struct strbuf 
 		strbuf_puts(out, "damaged: ");
 		view_text(bad[i].path, out);
 		strbuf_puts(out, ": ");
-		view_text(bare_reason(&bad[i]), out);
+		view_text(bare_reason(bad[i].path, bad[i].reason), out);
 		strbuf_putc(out, '\n');
 	}
 }
@@ -191,7 +192,7 @@ static void add_image(const struct profile *p, uint32_t image, const char *key,
 	strbuf_puts(out, ": ");
 	add_share(samples, total, out);
 	strbuf_puts(out, ": ");
-	view_text(reason, out);
+	view_text(bare_reason(p->cat->images[image].shown, reason), out);
 	strbuf_putc(out, '\n');
 }
 

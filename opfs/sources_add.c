@@ -292,10 +292,7 @@ static bool counts(const struct sources_build *b, const struct profile_row *row)
 {
 	if (row->aside || (b->job->o->view.exclude_dependent && row->app != row->image))
 		return false;
-	for (size_t c = 0; c < b->nr; c++)
-		if (row->samples[c])
-			return true;
-	return false;
+	return profile_any_sample(row->samples, b->nr);
 }
 
 int sources_add_rows(struct sources_build *b)

@@ -121,7 +121,8 @@ static int load(void *ctx, const struct viewer *v, void **obj, size_t *bytes,
 static const unsigned levels[] = { PROFILE_ARCS | PROFILE_HITS, PROFILE_ARCS,
 				   PROFILE_HITS, PROFILE_SYMBOLS, PROFILE_PAIRS };
 
-/* Of files only, without symbol:.  One that has more than is needed does as well. */
+/* Of files only, without symbol:.  One that has more than is needed does as well, but for
+ * arcs: their ends are rows and images without samples, which others must not show. */
 static int whole_profile(const struct ask *a, struct catalog *cat,
 			 const struct spec *spec, const struct selection *sel,
 			 unsigned needs, struct profile **out)
@@ -135,7 +136,8 @@ static int whole_profile(const struct ask *a, struct catalog *cat,
 		return -EAGAIN;
 	options_init(&o, spec);
 	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]) && !p; i++) {
-		if ((levels[i] & needs) != needs)
+		if ((levels[i] & needs) != needs ||
+		    wants_arcs(levels[i]) != wants_arcs(needs))
 			continue;
 		strbuf_reset(&key);
 		profile_key(a, cat, spec, sel, &o, levels[i], &key);

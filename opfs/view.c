@@ -114,7 +114,7 @@ static void choose_rows(struct view *v)
 			continue;
 		if (v->options.only_called)
 			note_columns(v, row);
-		else if (!view_any_sample(row->samples, p->nr_classes))
+		else if (!profile_any_sample(row->samples, p->nr_classes))
 			continue;
 		if (row->aside)
 			continue;

@@ -117,7 +117,7 @@ static int fill_apps(struct view_apps *v)
 		return -ENOMEM;
 	for (size_t i = 0; i < p->nr_pairs; i++)
 		if (!view_excluded(&v->options, p->pairs[i].app, p->pairs[i].image) &&
-		    view_any_sample(p->pairs[i].samples, p->nr_classes))
+		    profile_any_sample(p->pairs[i].samples, p->nr_classes))
 			pairs[n++] = &p->pairs[i];
 	qsort(pairs, n, sizeof(*pairs), by_pair_app);
 	rc = group(v, pairs, n);

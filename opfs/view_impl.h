@@ -14,14 +14,6 @@ static inline int view_compare_numbers(uint64_t a, uint64_t b)
 	return a < b ? -1 : a > b;
 }
 
-static inline bool view_any_sample(const uint64_t *samples, size_t nr_classes)
-{
-	for (size_t c = 0; c < nr_classes; c++)
-		if (samples[c])
-			return true;
-	return false;
-}
-
 static inline void view_add_samples(uint64_t *to, const uint64_t *from, size_t nr_classes)
 {
 	for (size_t c = 0; c < nr_classes; c++)

@@ -79,6 +79,19 @@ mksession() {
 		grep -E '^700 +100.000 +\+0.0000 +no '
 }
 
+@test "two programs of one session are compared as well" {
+	mksession <<-'END'
+	[{"app": "/b1/prog", "samples": {"1": 500}},
+	 {"app": "/b1/prog", "image": "/lib/l.so", "samples": {"1": 500}},
+	 {"app": "/b2/other", "samples": {"1": 700}},
+	 {"app": "/b2/other", "image": "/lib/l.so", "samples": {"1": 700}}]
+	END
+	"$OPFS" diff --session-dir data current/image:prog current/image:other >text
+	grep -E '^700 +50.0000 +\+0.0000 +no +other ' text
+	grep -E '^700 +50.0000 +\+0.0000 +no +l.so ' text
+	run ! grep -E -e '---|\+\+\+' text
+}
+
 @test "sort:diff has what grew most first and what is gone last" {
 	mksession <<-'END'
 	[{"session": "old", "app": "/nowhere/same", "samples": {"1": 500}},

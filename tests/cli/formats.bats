@@ -251,3 +251,47 @@ valid_json() {
 	jq -e '.sessions[0].taken == .sessions[0].stored + .sessions[0].lost +
 		([.sessions[0].left_out[]] | add // 0)' "$d/json"
 }
+
+@test "a report does not depend on what was read before" {
+	need_opdemo
+	[ -w /dev/fuse ] || skip "/dev/fuse cannot be opened"
+	local d=$BATS_TEST_TMPDIR slice before f
+	# shellcheck disable=SC2016 # of the inner shell
+	opdemo sh -c '
+		"$1" ls --session-dir s1 "$2/symbol:"
+		for f in report.tsv report.json report.xml with:callgraph/report.json \
+			with:callgraph/report.xml callgraph status; do
+			"$1" cat --session-dir s1 "$2/$f"
+		done' sh "$OPFS_BIN/opfs" "current/$demo/$cycles" >"$d/alone"
+	for before in callgraph with:details,callgraph/report.json details; do
+		# shellcheck disable=SC2016 # of the inner shell
+		opdemo sh -c '
+			mkdir "$4/m" && "$1" mount s1 "$4/m" || exit
+			cat "$4/m/$2/$3" >"$4/before"
+			ls "$4/m/$2/symbol:"
+			for f in report.tsv report.json report.xml with:callgraph/report.json \
+				with:callgraph/report.xml callgraph status; do
+				cat "$4/m/$2/$f"
+			done
+			umount "$4/m" && rmdir "$4/m"' sh "$OPFS_BIN/opfs" "current/$demo/$cycles" \
+			"$before" "$d" >"$d/after"
+		diff "$d/alone" "$d/after"
+	done
+}
+
+@test "what only arcs know is in none of the files that show no arcs" {
+	local s=$BATS_TEST_TMPDIR/s opfs=$OPFS_BIN/opfs f
+	python3 "$lib/mksession.py" "$s" <<-'END'
+		[{"app": "/gone/demo", "samples": {"0x1000": 5}},
+		 {"app": "/gone/demo", "callee": "/gone/lib.so",
+		  "samples": {"0x100000002000": 3}}]
+	END
+	for f in report.json report.xml; do
+		"$opfs" cat --session-dir "$s" "current/$f" >"$BATS_TEST_TMPDIR/alone"
+		"$opfs" cat --session-dir "$s" current/callgraph >"$BATS_TEST_TMPDIR/both"
+		grep -q lib.so "$BATS_TEST_TMPDIR/both"
+		cat "$BATS_TEST_TMPDIR/alone" >>"$BATS_TEST_TMPDIR/both"
+		"$opfs" cat --session-dir "$s" current/callgraph "current/$f" |
+			diff "$BATS_TEST_TMPDIR/both" -
+	done
+}

@@ -145,3 +145,11 @@ offset_of() {
 	[ "$closed" = "$D" ]
 	says "chmod o+rx"
 }
+
+@test "a message names the file it is about once" {
+	mksession <<<'[{"app": "/gone/prog"}]'
+	run opfs cat current/status
+	says "unresolved: /gone/prog: 1 (100 %): No such file"
+	run opfs cat --sample-file=/nope report
+	says "opfs cat: /nope: not the name of a sample file"
+}

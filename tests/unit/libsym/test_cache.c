@@ -76,6 +76,20 @@ Test(cache, the_second_time_gives_the_same_table)
 	sym_table_put(b);
 }
 
+/* A path into /proc is one that openat2() never finds in memory. */
+Test(cache, names_of_the_running_kernel_are_read_once)
+{
+	struct sym_job job = { .kind = SYM_KALLSYMS, .path = "/proc/kallsyms" };
+	struct sym_table *a = load(&job), *b = load(&job);
+
+	if (a->nr_syms)
+		cr_expect_eq(a, b);
+	else
+		cr_log_info("this user sees no names of the kernel");
+	sym_table_put(a);
+	sym_table_put(b);
+}
+
 Test(cache, a_file_that_changed_is_read_again)
 {
 	struct sym_job job = { .path = path };
