@@ -321,6 +321,14 @@ driver: driver-source
 	$(Q)+$(KBUILD) modules
 driver-install: driver
 	$(Q)+$(KBUILD) INSTALL_MOD_PATH=$(DESTDIR) modules_install
+# sparse, and checkpatch of a kernel's source if CHECKPATCH= says where it is.
+.PHONY: analyze-driver
+analyze-driver: driver-source
+	$(Q)rm -f $(DRIVER)/*.o
+	$(Q)+$(KBUILD) C=1 CF="-Wsparse-error -Wno-unknown-attribute" W=1 modules
+	$(Q)[ -z "$(CHECKPATCH)" ] || perl $(CHECKPATCH) --no-tree --no-summary --terse \
+		--max-line-length=90 --ignore LINUX_VERSION_CODE,CONSTANT_COMPARISON \
+		--file kernel/*.[ch] kernel/uapi/*.h
 driver-dkms:
 	$(Q)install -d $(DESTDIR)/usr/src/opfs-sampler-$(VERSION)/uapi
 	$(Q)install -m 644 kernel/*.[ch] kernel/Makefile \
