@@ -291,7 +291,8 @@ format:
 
 # ---- the rest
 
-.PHONY: bench bench-inserts bench-collect bench-replay bench-report bench-reports bench-mount
+.PHONY: bench bench-inserts bench-collect bench-replay bench-report bench-reports \
+	bench-mount bench-driver
 bench: bench-inserts bench-collect bench-replay bench-report bench-reports bench-mount
 bench-inserts: benches
 	$(Q)$(O)/bench/db_insert
@@ -303,6 +304,9 @@ bench-report: all
 	$(Q)bench/report.py $(O)/bin
 bench-reports: all tests
 	$(Q)bench/reports.py $(O)/bin $(O)/test
+# What a sample costs, by a clock that counts instructions in an emulated machine.
+bench-driver: all
+	$(Q)V=1 OPFS_BIN=$(O)/bin tests/qemu/run.sh icount all
 bench-mount: all benches
 	$(Q)bench/mount_rates.sh $(O)
 
@@ -396,6 +400,7 @@ Targets:
   bless         takes what reports print now for what they should print
   bench         what inserting, collecting, reading and mounting cost, beside perf
                 and an empty FUSE file system
+  bench-driver  what a sample costs by the driver and by perf, in an emulated machine
   layers        no folder includes what is above it
   headers       every header compiles alone
   analyze       clang-tidy, gcc -fanalyzer and sparse find no mistake
