@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/log.h"
 #include "collector/route.h"
 
 enum { MAX_EVENTS = 64, MAX_HZ = 1000000, MAX_PAGES = 1 << 20 };
@@ -158,10 +159,9 @@ static int add_image(struct coll_options *o, const char *word, struct err *err)
 		return err_set(err, -EINVAL, "--image: an empty name");
 	name = strchr(word, '/') ? realpath(word, NULL) : strdup(word);
 	if (!name && errno == ENOENT && word[0] == '/') {
-		fprintf(stderr,
-			"opcollect record: --image: %s: no such file here; only a process "
-			"that sees it elsewhere (a container) can match\n",
-			word);
+		log_note("--image: %s: no such file here; only a process that sees it "
+			 "elsewhere (a container) can match",
+			 word);
 		name = strdup(word);
 	}
 	if (!name)

@@ -150,6 +150,8 @@ static int know_processes(struct run *r, struct err *err)
 		return 0;
 	if (r->opt.all)
 		return coll_proc_read_all(tasks, err);
+	if (r->opt.pids.len)
+		collect->born_after_ns = coll_now_ns();
 	vec_for(&r->opt.pids, pid) {
 		rc = coll_proc_read(tasks, *pid, err);
 		if (rc)
