@@ -291,7 +291,8 @@ format:
 
 # ---- the rest
 
-.PHONY: bench bench-inserts bench-collect bench-replay bench-report bench-reports bench-mount
+.PHONY: bench bench-inserts bench-collect bench-replay bench-report bench-reports \
+	bench-mount bench-driver
 bench: bench-inserts bench-collect bench-replay bench-report bench-reports bench-mount
 bench-inserts: benches
 	$(Q)$(O)/bench/db_insert
@@ -303,6 +304,9 @@ bench-report: all
 	$(Q)bench/report.py $(O)/bin
 bench-reports: all tests
 	$(Q)bench/reports.py $(O)/bin $(O)/test
+# What a sample costs, by a clock that counts instructions in an emulated machine.
+bench-driver: all
+	$(Q)V=1 OPFS_BIN=$(O)/bin tests/qemu/run.sh icount all
 bench-mount: all benches
 	$(Q)bench/mount_rates.sh $(O)
 
@@ -321,6 +325,14 @@ driver: driver-source
 	$(Q)+$(KBUILD) modules
 driver-install: driver
 	$(Q)+$(KBUILD) INSTALL_MOD_PATH=$(DESTDIR) modules_install
+# sparse, and checkpatch of a kernel's source if CHECKPATCH= says where it is.
+.PHONY: analyze-driver
+analyze-driver: driver-source
+	$(Q)rm -f $(DRIVER)/*.o
+	$(Q)+$(KBUILD) C=1 CF="-Wsparse-error -Wno-unknown-attribute" W=1 modules
+	$(Q)[ -z "$(CHECKPATCH)" ] || perl $(CHECKPATCH) --no-tree --no-summary --terse \
+		--max-line-length=90 --ignore LINUX_VERSION_CODE,CONSTANT_COMPARISON \
+		--file kernel/*.[ch] kernel/uapi/*.h
 driver-dkms:
 	$(Q)install -d $(DESTDIR)/usr/src/opfs-sampler-$(VERSION)/uapi
 	$(Q)install -m 644 kernel/*.[ch] kernel/Makefile \
@@ -397,6 +409,7 @@ Targets:
   bless         takes what reports print now for what they should print
   bench         what inserting, collecting, reading and mounting cost, beside perf
                 and an empty FUSE file system
+  bench-driver  what a sample costs by the driver and by perf, in an emulated machine
   layers        no folder includes what is above it
   headers       every header compiles alone
   analyze       clang-tidy, gcc -fanalyzer and sparse find no mistake

@@ -192,7 +192,7 @@ static struct coll_task *switch_to(struct coll_collect *c, const struct coll_rec
 		/* the command's process is the collector's until it executes it */
 		if (exe && (exe->inode != c->own_inode || executed))
 			coll_tasks_adopt(task);
-	} else if (!told || executed) {
+	} else if ((!told || executed) && who->start_ns >= c->born_after_ns) {
 		/* a parent that ended meanwhile has left it to the root */
 		if (descends(c, task->parent) ||
 		    descends(c, coll_proc_parent(task->tgid)))

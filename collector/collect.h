@@ -44,6 +44,7 @@ struct coll_collect {
 	struct coll_origins origins;
 	uint64_t who_seq;        /* of the task looked at last */
 	uint32_t root;           /* its descendants are ours too, with @tree; 0: nobody */
+	uint64_t born_after_ns;  /* a process that is older joins no tree; 0: any may */
 	uint64_t own_inode;      /* of the collector's file: the command before its exec */
 	struct coll_ext *ext;    /* of the caller; NULL: no extended feature */
 	uint32_t ext_first;      /* index of its first event */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "collector/counters.h"
+#include "collector/stream_events.h"
 
 /* OProfile's numbers of processor types: doc/internals.md "Sample files". */
 enum { CPU_TIMER = 4, CPU_ARCH_PERFMON = 41, CPU_X86_GENERIC = 69 };
@@ -154,8 +154,8 @@ int coll_plan_init(struct coll_plan *p, struct coll_options *o, struct err *err)
 	for (size_t i = 0; i < o->events.len; i++)
 		describe(&o->events.data[i], &cpu, &p->sink[i]);
 	for (size_t i = 0; i < o->ext.events.len; i++)
-		coll_counters_describe(&o->ext.events.data[i],
-				       &p->sink[o->events.len + i]);
+		coll_stream_events_describe(&o->ext.events.data[i],
+					    &p->sink[o->events.len + i]);
 	return 0;
 }
 

@@ -12,13 +12,13 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "collector/counters.h"
 #include "collector/engine.h"
 #include "collector/launch.h"
 #include "collector/options.h"
 #include "collector/procfs.h"
 #include "collector/progress.h"
 #include "collector/src_replay.h"
+#include "collector/stream_events.h"
 #include "collector/watch.h"
 
 enum {
@@ -33,7 +33,7 @@ struct run {
 	struct coll_watch watch;
 	struct coll_launch launch;
 	struct coll_engine engine;
-	struct coll_counters counters; /* of a saved stream */
+	struct coll_stream_events counters; /* of a saved stream */
 	struct coll_progress progress;
 	VEC(uint32_t) tids; /* the threads that are opened, if the kernel follows them */
 	bool per_task;      /* the kernel follows the tree */
@@ -42,7 +42,7 @@ struct run {
 static void run_fini(struct run *r)
 {
 	coll_engine_fini(&r->engine);
-	coll_counters_fini(&r->counters);
+	coll_stream_events_fini(&r->counters);
 	coll_launch_fini(&r->launch);
 	coll_watch_fini(&r->watch);
 	coll_options_fini(&r->opt);
@@ -150,6 +150,8 @@ static int know_processes(struct run *r, struct err *err)
 		return 0;
 	if (r->opt.all)
 		return coll_proc_read_all(tasks, err);
+	if (r->opt.pids.len)
+		collect->born_after_ns = coll_now_ns();
 	vec_for(&r->opt.pids, pid) {
 		rc = coll_proc_read(tasks, *pid, err);
 		if (rc)
@@ -316,12 +318,12 @@ static int prepare_replay(struct run *r, struct err *err)
 {
 	struct coll_engine *e = &r->engine;
 	struct coll_replay_options replay = { .file = r->opt.replay,
-					      .counter = coll_counters_add,
+					      .counter = coll_stream_events_add,
 					      .ctx = &r->counters };
 	int rc = r->opt.vmlinux ? coll_kernel_check(r->opt.vmlinux, err) : 0;
 
 	if (!rc)
-		rc = coll_counters_init(&r->counters, &r->opt.ext, err);
+		rc = coll_stream_events_init(&r->counters, &r->opt.ext, err);
 	if (!rc)
 		rc = coll_replay_new(&replay, &e->source, err);
 	if (!rc)

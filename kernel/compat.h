@@ -56,18 +56,18 @@ static inline const struct path *opk_file_path(const struct file *file)
 /* The executable with a reference, or NULL.  Not in an NMI. */
 static inline struct file *opk_get_exe_file(struct mm_struct *mm)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
-	return get_file_active(&mm->exe_file);
-#else
 	struct file *file;
 
 	rcu_read_lock();
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
+	file = get_file_rcu(&mm->exe_file);
+#else
 	file = rcu_dereference(mm->exe_file);
 	if (file && !get_file_rcu(file))
 		file = NULL;
+#endif
 	rcu_read_unlock();
 	return file;
-#endif
 }
 
 static inline unsigned long opk_module_text(const struct module *mod, unsigned long *size)

@@ -44,6 +44,10 @@ static unsigned int test_delay_ms;
 module_param(test_delay_ms, uint, 0400);
 MODULE_PARM_DESC(test_delay_ms, "For tests: how long the last instructions of a task's work take");
 
+static unsigned int test_hold_ms;
+module_param(test_hold_ms, uint, 0400);
+MODULE_PARM_DESC(test_hold_ms, "For tests: how long a task's work waits before it begins");
+
 /* Has any task been given a work since the module was loaded? */
 static bool works_used;
 
@@ -86,6 +90,8 @@ static void run_in_task(struct callback_head *head)
 	bool late;
 	int len = -OPK_LOST_EXITED;
 
+	if (unlikely(test_hold_ms))
+		msleep(test_hold_ms);
 	if (atomic_read(&work->state) != WORK_QUEUED)
 		goto out;
 	words = kmalloc_array(OPK_REC_WORDS, sizeof(u64), GFP_KERNEL | __GFP_NOWARN);

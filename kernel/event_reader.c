@@ -168,10 +168,11 @@ static int give_records(struct dest *to, u64 head)
 	rc = give(to, opk_ring.words + (tail & opk_ring.mask), first);
 	if (!rc)
 		rc = give(to, opk_ring.words, n - first);
+	if (rc)
+		return rc;
 	/* The words are copied before writers may reuse them. */
-	if (!rc)
-		smp_store_release(&opk_ring.tail, end);
-	return rc;
+	smp_store_release(&opk_ring.tail, end);
+	return 0;
 }
 
 /* Fills @to with what there is.  0, -ENOSPC: full, or another -errno. */

@@ -12,6 +12,7 @@
 
 #include "control.h"
 #include "oprofilefs.h"
+#include "stats.h"
 #include "uapi/opfs_buffer.h"
 
 enum { NR_COUNTERS = 16, IBS_FETCH = NR_COUNTERS, IBS_OP, NR_SLOTS };
@@ -237,6 +238,9 @@ static void overflow(struct perf_event *event, struct perf_sample_data *data,
 	const struct counter *c = &counters[slot];
 	struct opk_ext ext;
 
+	/* perf's own limit: it stops the event until the next tick. */
+	if (event->hw.interrupts == U64_MAX)
+		opk_count(OPK_STAT_THROTTLES);
 	/* Not every unit can be told to leave one of them out. */
 	if (!(user_mode(regs) ? c->user : c->kernel))
 		return;

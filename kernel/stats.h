@@ -20,7 +20,7 @@ enum opk_stat {
 	OPK_STAT_NO_APP,	/* samples whose application is not known */
 	OPK_STAT_IDLE,		/* interrupts of an idle CPU: no samples */
 	OPK_STAT_THROTTLED,	/* interrupts that the rate guard let pass: no samples */
-	OPK_STAT_THROTTLES,	/* times the rate guard cut in */
+	OPK_STAT_THROTTLES,	/* times the rate guard, or perf's, cut in */
 	OPK_STAT_BT_ABORTED,	/* call chains cut short by a bad frame pointer */
 	OPK_STAT_BT_NO_MAPPING, /* frames left out: no mapping known */
 	OPK_STAT_BT_NO_USER,	/* kernel samples that go without their user frames */

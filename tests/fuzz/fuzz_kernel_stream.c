@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "collector/counters.h"
+#include "collector/stream_events.h"
 #include "collector/stream.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -107,7 +107,7 @@ static void feed(struct coll_stream *s, const uint8_t *data, size_t nr, size_t p
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	CLEANUP(coll_stream_fini) struct coll_stream stream = { 0 };
-	CLEANUP(coll_counters_fini) struct coll_counters counters = { 0 };
+	CLEANUP(coll_stream_events_fini) struct coll_stream_events counters = { 0 };
 	struct seen seen = { 0 };
 
 	if (size < 1 || size > 1 << 16 || coll_stream_init(&stream, NULL))
@@ -118,9 +118,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				NULL));
 	stream.consume = take;
 	stream.ctx = &seen;
-	stream.counter = coll_counters_add;
+	stream.counter = coll_stream_events_add;
 	stream.counter_ctx = &counters;
-	if (!coll_counters_init(&counters, &seen.ext, NULL))
+	if (!coll_stream_events_init(&counters, &seen.ext, NULL))
 		feed(&stream, data + 1, (size - 1) / 8, 1 + data[0] % 64);
 	coll_ext_fini(&seen.ext);
 	return 0;

@@ -25,7 +25,7 @@ work=$out/qemu/$kernel
 bin=${OPFS_BIN:-$out/bin}
 jobs=${JOBS:-2}
 fetch=$kernel machine=x86 cross='' cc=gcc kmake=()
-qemu=(qemu-system-x86_64 -smp 2) console=ttyS0
+qemu=(qemu-system-x86_64 -smp 2,sockets=2) console=ttyS0
 case $kernel in
 icount)
 	fetch=6.1 machine=icount

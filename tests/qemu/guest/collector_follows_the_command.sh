@@ -39,7 +39,7 @@ opcollect record --source=kernel -F 1000 --save-stream=stream -d data -- sh orph
 [ ! -e $OP ] || fail "$OP is still there"
 balanced data
 for image in twin_1 twin_2 nested_orphan; do
-	[ "$(samples data $image)" -ge 20 ] || fail "$image: $(samples data $image) samples"
+	[ "$(samples data $image)" -ge 5 ] || fail "$image: $(samples data $image) samples"
 done
 [ "$(samples data nested)" = 0 ] || fail "somebody else's samples"
 opcollect replay -d again stream || fail "replay"
@@ -48,7 +48,7 @@ for image in twin_1 twin_2 nested_orphan; do
 	[ "$(samples data $image)" = "$(samples again $image)" ] ||
 		fail "$image: $(samples data $image), again $(samples again $image)"
 done
-[ "$(samples again nested)" -ge 20 ] || fail "nested: $(samples again nested)"
+[ "$(samples again nested)" -ge 10 ] || fail "nested: $(samples again nested)"
 
 # A process that runs already, and settings that were made before.
 mkdir $OP
@@ -66,13 +66,22 @@ sleep 2
 kill -TERM $recorder
 wait $recorder || fail "record -p: $?"
 balanced one
-[ "$(samples one nested)" -ge 100 ] || fail "-p: $(samples one nested) samples"
+[ "$(samples one nested)" -ge 20 ] || fail "-p: $(samples one nested) samples"
 [ "$(opfs cat --session-dir one current/summary | grep -c ' nested$')" -ge 1 ]
 [ "$(opfs cat --session-dir one current/summary | grep -c twin)" = 0 ] || fail "-p: others"
-[ "$(cat one/samples/current/stats/total_arcs)" -ge 100 ] || fail "no arcs"
+[ "$(cat one/samples/current/stats/total_arcs)" -ge 20 ] || fail "no arcs"
 [ "$(get timer_hz)" = 123 ] || fail "timer_hz is $(get timer_hz)"
 [ "$(get backtrace_depth)" = 7 ] || fail "backtrace_depth is $(get backtrace_depth)"
 [ "$(get enable)" = 0 ] || fail "still enabled"
+
+# The kernel's part is the kernel's, wherever it was loaded.
+opcollect record --source=kernel -a -F 1000 -d all -- \
+	dd if=/dev/zero of=/dev/null bs=64k count=5000 || fail "record -a"
+balanced all
+[ "$(samples all kallsyms)" -ge 5 ] || fail "kernel: $(samples all kallsyms) samples"
+opfs cat --session-dir all current/image:/proc/kallsyms/report >report
+grep -Eq ' (clear_user|read_iter_zero|__clear_user|clear_user_.*|rep_stos.*)$' report ||
+	head -n 20 report
 
 # What is in use stays so, and what cannot be counted is said.
 bufdump >out 2>&1 &

@@ -3,7 +3,7 @@
 . /guest/lib.sh
 load
 background twin_1 forever
-for i in $(seq 40); do
+for i in $(seq 25); do
 	put timer_hz $((i * 100))
 	put buffer_size $((4096 * (1 + i % 3)))
 	put buffer_watershed 256

@@ -343,6 +343,20 @@ Test(collect, follows_the_tree_by_parents)
 	expect_balance();
 }
 
+Test(collect, older_children_of_a_process_are_not_its_future_ones)
+{
+	tell_file(1, "/bin/prog");
+	coll_tasks_adopt(coll_tasks_need(&c.tasks, 60));
+	c.born_after_ns = 100;
+	switch_task(1, 60);
+	placed_at(61, 1, 1);
+	cr_expect_eq(stat_of(SPEC_STAT_TAKEN), 0);
+	who.start_ns = 100;
+	switch_task(1, 60);
+	placed_at(62, 1, 1);
+	cr_expect_eq(stat_of(SPEC_STAT_TAKEN), 1);
+}
+
 Test(collect, a_number_that_comes_again_is_another_process)
 {
 	struct coll_rec gone = { .kind = COLL_REC_EXIT, .tgid = 30, .tid = 30, .time_ns = 9,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "collector/counters.h"
+#include "collector/stream_events.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -29,7 +29,8 @@ static const char *const generic[] = {
 
 enum { NR_GENERIC = sizeof(generic) / sizeof(generic[0]) };
 
-void coll_counters_describe(const struct coll_ext_event *e, struct coll_sink_event *out)
+void coll_stream_events_describe(const struct coll_ext_event *e,
+				 struct coll_sink_event *out)
 {
 	*out = (struct coll_sink_event){ .name = e->name,
 					 .count = e->count,
@@ -38,25 +39,26 @@ void coll_counters_describe(const struct coll_ext_event *e, struct coll_sink_eve
 					 .code = e->code };
 }
 
-int coll_counters_init(struct coll_counters *t, const struct coll_ext *ext, struct err *err)
+int coll_stream_events_init(struct coll_stream_events *t, const struct coll_ext *ext,
+			    struct err *err)
 {
-	*t = (struct coll_counters){ 0 };
+	*t = (struct coll_stream_events){ 0 };
 	t->events = calloc(ext->events.len + MAX_COUNTERS, sizeof(*t->events));
 	if (!t->events)
 		return err_errno(err, -ENOMEM, "events");
 	vec_for(&ext->events, e)
-		coll_counters_describe(e, &t->events[t->nr++]);
+		coll_stream_events_describe(e, &t->events[t->nr++]);
 	return 0;
 }
 
-void coll_counters_fini(struct coll_counters *t)
+void coll_stream_events_fini(struct coll_stream_events *t)
 {
 	free(t->events);
 	arena_fini(&t->mem);
-	*t = (struct coll_counters){ 0 };
+	*t = (struct coll_stream_events){ 0 };
 }
 
-static const char *name_of(struct coll_counters *t, const struct coll_counter *c)
+static const char *name_of(struct coll_stream_events *t, const struct coll_counter *c)
 {
 	char raw[32];
 
@@ -68,9 +70,9 @@ static const char *name_of(struct coll_counters *t, const struct coll_counter *c
 	return arena_strdup(&t->mem, raw);
 }
 
-int coll_counters_add(void *ctx, const struct coll_counter *c)
+int coll_stream_events_add(void *ctx, const struct coll_counter *c)
 {
-	struct coll_counters *t = ctx;
+	struct coll_stream_events *t = ctx;
 	const char *name = name_of(t, c);
 	struct coll_sink_event e = { .name = name,
 				     .count = c->count,
