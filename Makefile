@@ -278,8 +278,8 @@ format:
 
 # ---- the rest
 
-.PHONY: bench bench-inserts bench-collect bench-report bench-reports bench-mount
-bench: bench-inserts bench-collect bench-report bench-reports bench-mount
+.PHONY: bench bench-inserts bench-collect bench-report bench-reports bench-files bench-mount
+bench: bench-inserts bench-collect bench-report bench-reports bench-files bench-mount
 bench-inserts: benches
 	$(Q)$(O)/bench/db_insert
 bench-collect: all
@@ -288,6 +288,8 @@ bench-report: all
 	$(Q)bench/report.py $(O)/bin
 bench-reports: all tests
 	$(Q)bench/reports.py $(O)/bin $(O)/test
+bench-files: all
+	$(Q)bench/many_files.py $(O)/bin
 bench-mount: all benches
 	$(Q)bench/mount_rates.sh $(O)
 
