@@ -34,7 +34,8 @@ bool coll_proc_maps_line(char *line, struct coll_mmap *out);
 /* The process that a thread belongs to; 0 if there is none. */
 uint32_t coll_proc_tgid(uint32_t tid);
 
-/* The command line with blanks between the words; NULL if unknown.  Heap. */
+/* The command line with blanks between the words; NULL if unknown.  Heap.  May wait for
+ * the process: only within coll_aside(). */
 char *coll_proc_cmdline(uint32_t tgid);
 /* The cgroup (of version 2, else the first); NULL if unknown.  Heap. */
 char *coll_proc_cgroup(uint32_t tgid);

@@ -23,7 +23,8 @@ def figures(session_dir, session):
     out = {}
     for name in os.listdir(stats):
         path = os.path.join(stats, name)
-        if name not in ("live", "notes", "started") and os.path.isfile(path):
+        if name[0] != "." and name not in ("live", "notes", "started") and \
+                os.path.isfile(path):
             with open(path) as f:
                 out[name] = int(f.read())
     return out
