@@ -22,6 +22,7 @@ DESTDIR ?=
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 5
 LONG_FUZZ_SECONDS ?= 60
+DAEMON_SECONDS ?= 600
 
 # The Debian packages that building and testing need; "make deps" installs them.
 DEPS_BUILD := gcc make pkg-config libc6-dev libfuse3-dev fuse3 libelf-dev libdw-dev \
@@ -278,12 +279,15 @@ format:
 
 # ---- the rest
 
-.PHONY: bench bench-inserts bench-collect bench-report bench-reports bench-files bench-mount
+.PHONY: bench bench-inserts bench-collect bench-report bench-reports bench-files bench-mount \
+	bench-daemon
 bench: bench-inserts bench-collect bench-report bench-reports bench-files bench-mount
 bench-inserts: benches
 	$(Q)$(O)/bench/db_insert
 bench-collect: all
 	$(Q)bench/collect.py $(O)/bin
+bench-daemon: all
+	$(Q)bench/daemon.py $(O)/bin $(DAEMON_SECONDS)
 bench-report: all
 	$(Q)bench/report.py $(O)/bin
 bench-reports: all tests
@@ -364,6 +368,7 @@ Targets:
   bless         takes what reports print now for what they should print
   bench         what inserting, collecting, reading and mounting cost, beside perf
                 and an empty FUSE file system
+  bench-daemon  what the daemon costs beside perf record -a, ten minutes each
   layers        no folder includes what is above it
   headers       every header compiles alone
   analyze       clang-tidy, gcc -fanalyzer and sparse find no mistake
