@@ -49,7 +49,7 @@ unit() {
 		wait "$pid" || true
 		now=$(sessions -k "$dir" | awk '$1 == "all" { print $3 }')
 		echo "$i: $now samples"
-		[ "$now" -ge "$held" ]
+		[ "${now:-0}" -ge "$held" ]
 		held=$now
 	done
 	load_off
