@@ -22,6 +22,7 @@ DESTDIR ?=
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 5
 LONG_FUZZ_SECONDS ?= 60
+DAEMON_SECONDS ?= 600
 
 # The Debian packages that building and testing need; "make deps" installs them.
 DEPS_BUILD := gcc make pkg-config libc6-dev libfuse3-dev fuse3 libelf-dev libdw-dev \
@@ -292,14 +293,17 @@ format:
 # ---- the rest
 
 .PHONY: bench bench-inserts bench-collect bench-replay bench-report bench-reports \
-	bench-mount bench-driver
-bench: bench-inserts bench-collect bench-replay bench-report bench-reports bench-mount
+	bench-files bench-mount bench-driver bench-daemon
+bench: bench-inserts bench-collect bench-replay bench-report bench-reports bench-files \
+	bench-mount
 bench-inserts: benches
 	$(Q)$(O)/bench/db_insert
 bench-collect: all
 	$(Q)bench/collect.py $(O)/bin
 bench-replay: all
 	$(Q)bench/replay.py $(O)/bin
+bench-daemon: all
+	$(Q)bench/daemon.py $(O)/bin $(DAEMON_SECONDS)
 bench-report: all
 	$(Q)bench/report.py $(O)/bin
 bench-reports: all tests
@@ -307,6 +311,8 @@ bench-reports: all tests
 # What a sample costs, by a clock that counts instructions in an emulated machine.
 bench-driver: all
 	$(Q)V=1 OPFS_BIN=$(O)/bin tests/qemu/run.sh icount all
+bench-files: all
+	$(Q)bench/many_files.py $(O)/bin
 bench-mount: all benches
 	$(Q)bench/mount_rates.sh $(O)
 
@@ -410,6 +416,7 @@ Targets:
   bench         what inserting, collecting, reading and mounting cost, beside perf
                 and an empty FUSE file system
   bench-driver  what a sample costs by the driver and by perf, in an emulated machine
+  bench-daemon  what the daemon costs beside perf record -a, ten minutes each
   layers        no folder includes what is above it
   headers       every header compiles alone
   analyze       clang-tidy, gcc -fanalyzer and sparse find no mistake

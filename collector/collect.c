@@ -287,7 +287,7 @@ static void store(struct coll_collect *c, const struct coll_rec *rec,
 		what = store_once(c, rec, task, at, key_at, 1);
 	count(c, what);
 	if (what == SPEC_STAT_STORED && !task->noted)
-		coll_tasks_note(&c->tasks, task, NULL);
+		coll_tasks_note(&c->tasks, task);
 }
 
 /* Where it was taken. */
@@ -427,8 +427,14 @@ static void sweep(struct coll_collect *c, bool images)
 	coll_images_sweep_end(&c->images, images);
 }
 
-void coll_collect_trim(struct coll_collect *c)
+void coll_collect_settle(struct coll_collect *c)
 {
+	struct err err = { 0 };
+
+	if (coll_tasks_write_notes(&c->tasks, &err) && !c->sink.broken) {
+		c->sink.broken = err.code;
+		c->sink.why = err;
+	}
 	if (coll_images_sweep_due(&c->images))
 		sweep(c, false);
 	/* ends of processes may be among the records that were lost */

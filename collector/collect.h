@@ -62,8 +62,9 @@ void coll_collect_fini(struct coll_collect *c);
  * those with most of them first. */
 void coll_collect_left_out(const struct coll_collect *c, struct strbuf *out);
 
-/* Frees what long runs leave behind, when there is enough of it; after any drain. */
-void coll_collect_trim(struct coll_collect *c);
+/* Writes who was sampled, and frees what long runs leave behind when there is enough of
+ * it; after any drain. */
+void coll_collect_settle(struct coll_collect *c);
 
 /* Counts in another session from now on.  Figures begin at 0; processes and images stay
  * known as far as anybody still uses them. */

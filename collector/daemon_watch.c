@@ -67,6 +67,9 @@ static void look_at_session(struct daemon *d)
 	const struct coll_collect *c = &d->engine.collect;
 
 	coll_keeper_current(d->keeper, c->sink.bytes);
+	/* else what is removed for lack of room is made again */
+	if (d->disk != DISK_FINE)
+		return;
 	if (!c->stats.value[SPEC_STAT_TAKEN]) {
 		if (r->after_ns && daemon_boot_ns() - d->session_ns >= r->after_ns &&
 		    !d->engine.running)

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "collector/aside.h"
 #include "collector/src_kernel.h"
 #include "collector/src_perf.h"
 
@@ -42,6 +43,7 @@ static void forget_notes(struct coll_engine *e)
 void coll_engine_fini(struct coll_engine *e)
 {
 	coll_engine_close_source(e);
+	coll_aside_end();
 	coll_collect_fini(&e->collect);
 	coll_session_fini(&e->session);
 	coll_plan_fini(&e->plan);
@@ -229,7 +231,7 @@ static int drain(struct coll_engine *e, bool all)
 
 	if (e->collect.last_ns > LATE_NS)
 		coll_tasks_sweep(&e->collect.tasks, e->collect.last_ns - LATE_NS);
-	coll_collect_trim(&e->collect);
+	coll_collect_settle(&e->collect);
 	e->last_drain_ns = coll_now_ns();
 	return rc;
 }
@@ -290,7 +292,7 @@ void coll_engine_tell_sometimes(struct coll_engine *e, uint64_t now_ns)
 		return;
 	e->told_ns = now_ns;
 	e->told_taken = taken;
-	coll_engine_tell(e, false);
+	coll_engine_tell(e, !e->running);
 }
 
 int coll_engine_reconfigure(struct coll_engine *e, struct coll_options *opt,

@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -149,19 +148,22 @@ static void identify(const struct coll_sighting *s, uint32_t tgid, uint32_t pare
 	}
 }
 
-/* What another thread is given: nothing of it is anybody else's. */
-struct job {
-	struct coll_sighting sighting;
+/* What another process is asked; it answers with a struct coll_identity. */
+struct question {
+	struct coll_sighting sighting; /* without what it points to */
 	uint32_t tgid, parent;
-	struct coll_identity result;
 	char path[];
 };
 
-static void work(void *job)
+static void answer(struct coll_aside *a)
 {
-	struct job *j = job;
+	struct question *q = (void *)a->data;
+	struct coll_identity id;
 
-	identify(&j->sighting, j->tgid, j->parent, &j->result);
+	q->sighting.path = q->path;
+	identify(&q->sighting, q->tgid, q->parent, &id);
+	memcpy(a->data, &id, sizeof(id));
+	a->len = sizeof(id);
 }
 
 static time_t now_s(void)
@@ -197,21 +199,22 @@ static void note_slow(const struct coll_sighting *s, time_t now)
 void coll_identify(const struct coll_sighting *s, uint32_t tgid, uint32_t parent,
 		   struct coll_identity *out)
 {
-	size_t len = strlen(s->path) + 1;
-	struct job *j = is_slow(s, now_s()) ? NULL : malloc(sizeof(*j) + len);
+	CLEANUP(strbuf_fini) struct strbuf in = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf out_text = { 0 };
+	struct question q = { .sighting = *s, .tgid = tgid, .parent = parent };
 	int rc;
 
 	nothing_but(s, "unreachable", out);
-	if (!j)
+	if (is_slow(s, now_s()))
 		return;
-	*j = (struct job){ .sighting = *s, .tgid = tgid, .parent = parent };
-	j->sighting.path = memcpy(j->path, s->path, len);
-	rc = coll_aside(work, free, j, COLL_ASIDE_MS);
-	if (rc == -ETIMEDOUT) {
+	strbuf_add(&in, &q, sizeof(q));
+	strbuf_add(&in, s->path, strlen(s->path) + 1);
+	if (strbuf_error(&in))
+		return;
+	rc = coll_aside(answer, in.data, in.len, &out_text, COLL_ASIDE_MS);
+	if (rc == -ETIMEDOUT)
 		note_slow(s, now_s());
-		return;
-	}
-	if (!rc)
-		*out = j->result;
-	free(j);
+	/* notes are constants: the other process has them at the same place */
+	if (!rc && out_text.len == sizeof(*out))
+		memcpy(out, out_text.data, sizeof(*out));
 }

@@ -17,56 +17,38 @@
 #include "collector/source.h"
 #include "collector/tasks.h"
 
-enum { MAX_MAPS = 256 << 20, MAX_SMALL = 1 << 16 };
+enum { MAX_MAPS = COLL_ASIDE_MAX - 64, MAX_SMALL = 1 << 16 };
 
-struct job {
-	char path[64];
-	size_t max;
-	struct strbuf text;
-	int rc;
-	struct err err;
-};
-
-static void read_file(void *job)
+/* In another process: the question is a path, the answer a code and the content. */
+static void read_file(struct coll_aside *a)
 {
-	struct job *j = job;
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+	int rc = file_slurp(AT_FDCWD, a->data, MAX_MAPS, &text, NULL);
 
-	j->rc = file_slurp(AT_FDCWD, j->path, j->max, &j->text, &j->err);
-}
-
-static void drop_job(void *job)
-{
-	strbuf_fini(&((struct job *)job)->text);
-	free(job);
+	memcpy(a->data, &rc, sizeof(rc));
+	if (text.len)
+		memcpy(a->data + sizeof(rc), text.data, text.len);
+	a->len = sizeof(rc) + text.len;
 }
 
 /*
  * What the kernel copies out of a process, or locks its memory for, waits for as long as
  * the process itself waits for a page of its files.
  */
-static int slurp_memory(uint32_t tgid, const char *what, size_t max, struct strbuf *out,
-			struct err *err)
+static int slurp_maps(uint32_t tgid, struct strbuf *out, struct err *err)
 {
-	struct job *j = calloc(1, sizeof(*j));
-	int rc;
+	char path[64];
+	int rc, code = 0;
 
-	if (!j)
-		return err_errno(err, -ENOMEM, "process %u", tgid);
-	snprintf(j->path, sizeof(j->path), "/proc/%" PRIu32 "/%s", tgid, what);
-	j->max = max;
-	rc = coll_aside(read_file, drop_job, j, COLL_ASIDE_MS);
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/maps", tgid);
+	rc = coll_aside(read_file, path, strlen(path) + 1, out, COLL_ASIDE_MS);
 	if (rc)
-		err_set(err, rc, "/proc/%" PRIu32 "/%s does not answer", tgid, what);
-	if (rc == -ETIMEDOUT)
-		return rc;
-	if (!rc) {
-		*out = TAKE(j->text);
-		rc = j->rc == -ENOENT ? -ESRCH : j->rc;
-		if (rc)
-			err_set(err, rc, "%s", j->err.msg);
-	}
-	drop_job(j);
-	return rc;
+		return err_set(err, rc, "%s does not answer", path);
+	if (out->len >= sizeof(code))
+		memcpy(&code, out->data, sizeof(code));
+	if (code)
+		return err_errno(err, code == -ENOENT ? -ESRCH : code, "%s", path);
+	return 0;
 }
 
 static int slurp(uint32_t tgid, const char *what, size_t max, struct strbuf *out,
@@ -95,7 +77,7 @@ uint32_t coll_proc_tgid(uint32_t tid)
 char *coll_proc_cmdline(uint32_t tgid)
 {
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
-	int rc = slurp_memory(tgid, "cmdline", MAX_SMALL, &text, NULL);
+	int rc = slurp(tgid, "cmdline", MAX_SMALL, &text, NULL);
 
 	if (rc && rc != -EFBIG)
 		return NULL;
@@ -246,15 +228,15 @@ int coll_proc_read(struct coll_tasks *t, uint32_t tgid, struct err *err)
 {
 	CLEANUP(strbuf_fini) struct strbuf maps = { 0 };
 	struct coll_task *task;
-	int rc = slurp_memory(tgid, "maps", MAX_MAPS, &maps, err);
+	int rc = slurp_maps(tgid, &maps, err);
 
 	if (rc)
 		return rc;
 	task = coll_tasks_need(t, tgid);
 	if (!task || coll_tasks_clear(task))
 		return err_errno(err, -ENOMEM, "process %u", tgid);
-	if (maps.len)
-		rc = add_maps(t, tgid, maps.data);
+	if (maps.len > sizeof(int))
+		rc = add_maps(t, tgid, maps.data + sizeof(int));
 	read_stat(task);
 	find_exe(t, task);
 	task->known = true;

@@ -37,7 +37,8 @@ uint32_t coll_proc_tgid(uint32_t tid);
 /* The process that started it, as long as that lives; 0: unknown. */
 uint32_t coll_proc_parent(uint32_t tgid);
 
-/* The command line with blanks between the words; NULL if unknown.  Heap. */
+/* The command line with blanks between the words; NULL if unknown.  Heap.  May wait for
+ * the process: only within coll_aside(). */
 char *coll_proc_cmdline(uint32_t tgid);
 /* The cgroup (of version 2, else the first); NULL if unknown.  Heap. */
 char *coll_proc_cgroup(uint32_t tgid);

@@ -36,6 +36,7 @@ void coll_tasks_reset(struct coll_tasks *t)
 
 void coll_tasks_fini(struct coll_tasks *t)
 {
+	vec_fini(&t->notes);
 	coll_tasks_reset(t);
 	map_u64_fini(&t->numbers);
 }
@@ -375,29 +376,4 @@ void coll_tasks_used(struct coll_tasks *t)
 		map_u64_set(&t->numbers, spec_pid_number(table.rows[i].tgid),
 			    uses << USES_SHIFT | start_ms);
 	}
-}
-
-int coll_tasks_note(struct coll_tasks *t, struct coll_task *task, struct err *err)
-{
-	CLEANUP(free_ptr) char *cmdline = NULL;
-	CLEANUP(free_ptr) char *cgroup = NULL;
-	uint32_t stored = task->stored ? task->stored : task->tgid;
-	struct spec_task row = { .tgid = stored,
-				 .tid = stored,
-				 .start_ns = task->start_ns,
-				 .comm = task->comm };
-
-	/* idle CPUs, and whoever was gone when it was sampled, are nobody */
-	if (task->noted || t->session_fd < 0 || !task->tgid || task->tgid == UINT32_MAX)
-		return 0;
-	task->noted = true;
-	/* once it has ended, /proc may show another process of this number */
-	if (!task->dead_ns && !task->gone && !t->saved) {
-		cmdline = coll_proc_cmdline(task->tgid);
-		cgroup = coll_proc_cgroup(task->tgid);
-		task->gone = !cmdline;
-	}
-	row.cmdline = cmdline;
-	row.cgroup = cgroup;
-	return spec_tasks_append(t->session_fd, &row, err);
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/map.h"
+#include "base/vec.h"
 #include "collector/images.h"
 #include "collector/maps.h"
 #include "libspec/tasks.h"
@@ -37,6 +38,14 @@ struct coll_task {
 	struct coll_task *next_dead;
 };
 
+/* A row of the tasks table, as it was when the process was sampled. */
+struct coll_note {
+	uint32_t tgid, stored;
+	char comm[COLL_COMM];
+	uint64_t start_ns;
+	bool ended; /* /proc does not tell of it any more */
+};
+
 struct coll_tasks {
 	struct map_u64 by_tgid;
 	struct coll_task *last;            /* found last */
@@ -44,6 +53,7 @@ struct coll_tasks {
 	struct coll_images *images;        /* borrowed */
 	int session_fd;                    /* -1: no table is kept */
 	bool saved;   /* a recorded stream: /proc tells of other processes by now */
+	VEC(struct coll_note) notes; /* rows that are to be written */
 	struct map_u64 numbers; /* of this session: number -> who had it last, see tasks.c */
 };
 
@@ -98,7 +108,10 @@ uint32_t coll_tasks_stored(struct coll_tasks *t, struct coll_task *task);
 /* Takes the numbers of a session that is added to for used. */
 void coll_tasks_used(struct coll_tasks *t);
 
-/* Writes the process's row, if that was not done for its present state. */
-int coll_tasks_note(struct coll_tasks *t, struct coll_task *task, struct err *err);
+/* Notes the process for its row, if that was not done for its present state. */
+void coll_tasks_note(struct coll_tasks *t, struct coll_task *task);
+/* Writes the rows of all that were noted, with what /proc says of them now.  0 or -errno,
+ * and the rows are lost. */
+int coll_tasks_write_notes(struct coll_tasks *t, struct err *err);
 
 #endif

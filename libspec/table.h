@@ -31,7 +31,7 @@ int spec_table_read(const struct spec_table *t, int session_fd,
 		    int (*row)(void *ctx, char *const *fields), void *ctx,
 		    struct err *err);
 
-/* Appends a row, in one write.  Makes the table if it is missing. */
+/* Appends a row, or several with newlines between them, in one write.  Makes the table if it is missing. */
 int spec_table_append(const struct spec_table *t, int session_fd,
 		      const struct strbuf *row, struct err *err);
 

@@ -104,17 +104,32 @@ int spec_tasks_read(int session_fd, struct spec_tasks *out, struct err *err)
 	return rc;
 }
 
+int spec_tasks_append_all(int session_fd, const struct spec_task *rows, size_t nr,
+			  struct err *err)
+{
+	CLEANUP(strbuf_fini) struct strbuf lines = { 0 };
+
+	for (size_t i = 0; i < nr; i++) {
+		CLEANUP(strbuf_fini) struct strbuf line = { 0 };
+
+		spec_table_number(&line, rows[i].tgid);
+		spec_table_number(&line, rows[i].tid);
+		spec_table_number(&line, rows[i].start_ns);
+		spec_table_field(&line, rows[i].comm);
+		spec_table_field(&line, rows[i].cmdline);
+		spec_table_field(&line, rows[i].cgroup);
+		if (strbuf_error(&line))
+			return err_errno(err, -ENOMEM, "%s", tasks_table.name);
+		if (lines.len)
+			strbuf_putc(&lines, '\n');
+		strbuf_add(&lines, line.data, line.len);
+	}
+	return nr ? spec_table_append(&tasks_table, session_fd, &lines, err) : 0;
+}
+
 int spec_tasks_append(int session_fd, const struct spec_task *row, struct err *err)
 {
-	CLEANUP(strbuf_fini) struct strbuf line = { 0 };
-
-	spec_table_number(&line, row->tgid);
-	spec_table_number(&line, row->tid);
-	spec_table_number(&line, row->start_ns);
-	spec_table_field(&line, row->comm);
-	spec_table_field(&line, row->cmdline);
-	spec_table_field(&line, row->cgroup);
-	return spec_table_append(&tasks_table, session_fd, &line, err);
+	return spec_tasks_append_all(session_fd, row, 1, err);
 }
 
 void spec_tasks_fini(struct spec_tasks *t)

@@ -27,7 +27,9 @@ struct spec_tasks {
 
 /* As spec_images_read(). */
 int spec_tasks_read(int session_fd, struct spec_tasks *out, struct err *err);
-/* As spec_images_append(). */
+/* As spec_images_append(), several rows at once. */
+int spec_tasks_append_all(int session_fd, const struct spec_task *rows, size_t nr,
+			  struct err *err);
 int spec_tasks_append(int session_fd, const struct spec_task *row, struct err *err);
 /* Accepts a zeroed table. */
 void spec_tasks_fini(struct spec_tasks *t);

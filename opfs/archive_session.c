@@ -193,7 +193,7 @@ static int add_figures(struct archive *a, const struct catalog_dir *d)
 
 static int add_live(struct archive *a, const struct catalog_dir *d)
 {
-	static const char *const tables[] = { "images", "tasks" }; /* are appended to */
+	static const char *const tables[] = { "images", "tasks", "stats/started" };
 	const struct tar_want want = { .grows = true };
 	int rc = add_figures(a, d);
 

@@ -122,7 +122,7 @@ static int take_nodes(struct catalog_build *b, const struct spec_sample_reader *
 static int sum_file(struct catalog_build *b, const struct spec_sample_reader *r,
 		    uint64_t *total, struct err *err)
 {
-	off_t end = b->copy_end + (off_t)r->nr_nodes * (off_t)sizeof(struct spec_sample_node);
+	off_t bytes = (off_t)r->nr_nodes * (off_t)sizeof(struct spec_sample_node);
 	int fd, rc;
 
 	if (!b->copying)
@@ -132,14 +132,12 @@ static int sum_file(struct catalog_build *b, const struct spec_sample_reader *r,
 	fd = b->c->copy_fd;
 	if (fd < 0)
 		return err_errno(err, fd, "a temporary file for live samples");
-	/* what a failed copy left must not show through holes */
-	if (ftruncate(fd, b->copy_end) || lseek(fd, b->copy_end, SEEK_SET) < 0)
-		return err_errno(err, -errno, "a temporary file for live samples");
 	rc = take_nodes(b, r, total, err);
-	if (!rc && ftruncate(fd, end))
-		rc = err_errno(err, -errno, "copying samples to a temporary file");
 	if (!rc)
-		b->copy_end = end;
+		b->copy_end += bytes;
+	/* what a failed copy left must not show through holes */
+	else if (ftruncate(fd, b->copy_end) || lseek(fd, b->copy_end, SEEK_SET) < 0)
+		return err_errno(err, -errno, "a temporary file for live samples");
 	return rc;
 }
 
@@ -309,6 +307,9 @@ static int finish(struct catalog_build *b)
 {
 	struct catalog *c = b->c;
 
+	/* the copy may end in a hole */
+	if (c->copy_fd >= 0 && ftruncate(c->copy_fd, b->copy_end))
+		return err_errno(b->err, -errno, "a temporary file for live samples");
 	c->nr_images = b->image_list.len;
 	c->nr_flat = b->flat.len;
 	c->nr_files = b->flat.len + b->cg.len;

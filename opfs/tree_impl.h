@@ -261,6 +261,9 @@ int tree_span_value(const struct ask *a, const struct spec_tag *tag, const char 
 int tree_span_now(const struct ask *a, const struct spec *spec, struct spec **out);
 /* tree_enter_in() of these sessions, all as they were at one moment. */
 int tree_span_enter(const struct ask *a, const struct spec *spec, struct place *to);
+/* The sessions that TAG:RAW means now, where a list of sessions can stand. */
+int tree_span_list(const struct ask *a, const struct spec_tag *tag, const char *raw,
+		   struct names *out);
 /* Values worth listing. */
 int tree_span_names(const struct ask *a, const struct spec_tag *tag, struct names *out);
 

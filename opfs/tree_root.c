@@ -323,10 +323,14 @@ int tree_session_list(const struct ask *a, const char *raw, struct names *out)
 	CLEANUP(spec_items_fini) struct spec_items items = { 0 };
 	CLEANUP(free_ptr) char *one = one_session(a->t, raw, a->v);
 	CLEANUP(names_fini) struct names all = { 0 };
+	struct spec_word word;
 	int rc;
 
 	if (one)
 		return names_add(out, one);
+	if (spec_word_parse(raw, strlen(raw), &word) && word.value &&
+	    word.tag->kind == SPEC_TAG_SPAN)
+		return tree_span_list(a, word.tag, word.value, out);
 	rc = spec_items_parse(raw, &items, a->err);
 	rc = rc ? rc : tree_sessions(a->t, a->v, &all, a->err);
 	for (size_t i = 0; i < items.nr && !rc; i++)

@@ -179,11 +179,11 @@ int tree_span_enter(const struct ask *a, const struct spec *spec, struct place *
 		       "shorter time, or rotate less often");
 }
 
-int tree_span_value(const struct ask *a, const struct spec_tag *tag, const char *raw,
-		    struct place *to)
+/* A specification of nothing but a span, whose sessions are not known yet. */
+static int span_spec(const struct ask *a, const struct spec_tag *tag, const char *raw,
+		     struct spec **out)
 {
 	CLEANUP(spec_value_putp) struct spec_value *value = NULL;
-	CLEANUP(spec_putp) struct spec *spec = NULL;
 	CLEANUP(spec_putp) struct spec *empty = NULL;
 	char *current[] = { (char *)"current" };
 	int rc = spec_value_new(tag, raw, true, &value, a->err);
@@ -191,40 +191,89 @@ int tree_span_value(const struct ask *a, const struct spec_tag *tag, const char 
 	if (rc)
 		return rc;
 	empty = spec_new(current, 1);
-	spec = empty ? spec_with(empty, tag, value) : NULL;
-	return spec ? tree_span_enter(a, spec, to)
-		    : err_set(a->err, -ENOMEM, "out of memory");
+	*out = empty ? spec_with(empty, tag, value) : NULL;
+	return *out ? 0 : err_set(a->err, -ENOMEM, "out of memory");
+}
+
+int tree_span_value(const struct ask *a, const struct spec_tag *tag, const char *raw,
+		    struct place *to)
+{
+	CLEANUP(spec_putp) struct spec *spec = NULL;
+	int rc = span_spec(a, tag, raw, &spec);
+
+	return rc ? rc : tree_span_enter(a, spec, to);
+}
+
+int tree_span_list(const struct ask *a, const struct spec_tag *tag, const char *raw,
+		   struct names *out)
+{
+	CLEANUP(free_list) struct spans_list list = { 0 };
+	CLEANUP(spec_putp) struct spec *spec = NULL;
+	int rc = span_spec(a, tag, raw, &spec);
+
+	return rc ? rc : resolve(a, spec, false, &list, out);
 }
 
 /* ---- what can be asked */
 
 static const char *const ages[] = { "10s", "1m", "10m", "1h", "1d" };
 
-int tree_span_names(const struct ask *a, const struct spec_tag *tag, struct names *out)
+static bool is_shown(const struct ask *a, const struct spans_row *row)
 {
-	CLEANUP(free_list) struct spans_list list = { 0 };
+	return row->dated && tree_may_see(a->t, row->name, a->v);
+}
+
+/* Ages in which there was anything. */
+static int age_names(const struct ask *a, const struct spec_tag *tag,
+		     const struct spans_list *list, uint64_t now, struct names *out)
+{
 	int rc = 0;
 
-	for (size_t i = 0; tag->id == SPEC_LAST && i < sizeof(ages) / sizeof(ages[0]) && !rc;
-	     i++)
-		rc = names_add(out, ages[i]);
-	if (tag->id == SPEC_LAST || rc)
-		return rc;
-	rc = spans_get(a->t->spans, catalog_store_fd(a->t->store), now_ns(), false,
-		       a->quick, &list, a->err);
-	for (size_t i = 0; i < list.nr && !rc; i++) {
-		CLEANUP(strbuf_fini) struct strbuf name = { 0 };
-		const struct spans_row *row = &list.rows[i];
+	for (size_t i = 0; i < sizeof(ages) / sizeof(ages[0]) && !rc; i++) {
+		struct spec_span want;
+		bool any = false;
 
-		if (!row->dated || !tree_may_see(a->t, row->name, a->v))
+		rc = spec_span_parse(tag, ages[i], now, &want, a->err);
+		for (size_t r = 0; r < list->nr && !any && !rc; r++)
+			any = is_shown(a, &list->rows[r]) &&
+			      spec_span_overlap(&list->rows[r].when.span, &want);
+		if (any)
+			rc = names_add(out, ages[i]);
+	}
+	return rc;
+}
+
+/* The spans that sessions were, in whole seconds. */
+static int span_names(const struct ask *a, const struct spans_list *list,
+		      struct names *out)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < list->nr && !rc; i++) {
+		CLEANUP(strbuf_fini) struct strbuf name = { 0 };
+		const struct spec_span *s = &list->rows[i].when.span;
+
+		if (!is_shown(a, &list->rows[i]))
 			continue;
-		spec_clock_utc(row->when.span.from_ns / SPEC_NS_PER_S * SPEC_NS_PER_S,
-			       &name);
+		spec_clock_utc(s->from_ns / SPEC_NS_PER_S * SPEC_NS_PER_S, &name);
 		strbuf_puts(&name, "..");
-		spec_clock_utc(row->when.span.to_ns / SPEC_NS_PER_S * SPEC_NS_PER_S,
-			       &name);
+		spec_clock_utc(s->to_ns / SPEC_NS_PER_S * SPEC_NS_PER_S, &name);
 		rc = strbuf_error(&name) ? -ENOMEM : names_add(out, name.data);
 	}
 	names_sort(out);
 	return rc;
+}
+
+int tree_span_names(const struct ask *a, const struct spec_tag *tag, struct names *out)
+{
+	CLEANUP(free_list) struct spans_list list = { 0 };
+	uint64_t now = now_ns();
+	int rc = spans_get(a->t->spans, catalog_store_fd(a->t->store), now, false, a->quick,
+			   &list, a->err);
+
+	if (rc)
+		return rc;
+	rc = tag->id == SPEC_LAST ? age_names(a, tag, &list, now, out)
+				  : span_names(a, &list, out);
+	return rc == -ENOMEM ? err_set(a->err, rc, "out of memory") : rc;
 }

@@ -157,6 +157,10 @@ samples()
 	run -1 opfs cat 'time:2026-11-20/session-exclude:*/report'
 	opfs cat time:2026-11-20T11:30/diff:2026-11-20T09-00-00Z/summary >out
 	grep -q 'Differences of time:2026-11-20T11:30 to 2026-11-20T09-00-00Z' out
+	opfs cat time:2026-11-20T11:30/diff:time:2026-11-20T09:30..2026-11-20T10:30/summary >out
+	grep -q 'Differences of time:2026-11-20T11:30 to session:2026-11-20T09-00-00Z,2026-11-20T10-00-00Z (older)' out
+	[ "$(samples session:time:2026-11-20T09:30)" = 1 ]
+	[ "$(samples time:2026-11-20/session-exclude:time:2026-11-20T09:30)" = 110 ]
 	opfs why time:2026-11-20T09:30/image:all | grep -q 'samples  *1 of 2'
 }
 

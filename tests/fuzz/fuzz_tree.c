@@ -6,12 +6,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "libspec/clock.h"
 #include "libspec/name.h"
 #include "libspec/sample_write.h"
+#include "libspec/span.h"
+#include "libspec/stats.h"
 #include "opfs/tree.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -44,6 +48,17 @@ static void add(int session, const char *app, const char *image, const char *eve
 	spec_sample_writer_free(w);
 }
 
+/* A closed session that began so many seconds ago and lasted for half of that. */
+static void began(int session, unsigned seconds)
+{
+	uint64_t now = (uint64_t)time(NULL) * SPEC_NS_PER_S;
+	struct spec_live live = { 1, now - seconds / 2 * SPEC_NS_PER_S, true };
+
+	if (spec_started_write(session, now - seconds * SPEC_NS_PER_S, NULL) ||
+	    spec_live_write(session, &live, NULL))
+		abort();
+}
+
 static char dir[] = "/tmp/opfs-fuzz.XXXXXX";
 
 static void clean_up(void)
@@ -70,9 +85,11 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	add(session, "/opt/{dep}", "/opt/[x]", "LLC", 1);
 	if (file_mkdirs(top, "samples/old", 0755, NULL))
 		abort();
+	began(session, 7200);
 	close(session);
 	session = openat(top, "samples/old", O_RDONLY | O_DIRECTORY);
 	add(session, "/usr/bin/ls", "/usr/bin/ls", "CPU_CLK_UNHALTED", 0);
+	began(session, 3600);
 	if (tree_new(&o, &tree, NULL))
 		abort();
 	atexit(clean_up);
@@ -131,6 +148,12 @@ static bool may_fail(const struct place *p)
 	       p->tag->kind != SPEC_TAG_WORDS;
 }
 
+/* Spans of time stand at the root. */
+static bool is_span(const char *text)
+{
+	return !strncmp(text, "time", 4) || !strncmp(text, "last", 4);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	CLEANUP(strbuf_fini) struct strbuf path = { 0 }, key = { 0 };
@@ -143,7 +166,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!text || size > 1024 || strstr(text, "symbol") || strstr(text, "more") ||
 	    strstr(text, "annotate"))
 		return 0;
-	strbuf_printf(&path, "saved/%s", text);
+	strbuf_printf(&path, "%s%s", is_span(text) ? "" : "saved/", text);
 	if (strbuf_error(&path) || tree_walk(tree, path.data, &viewer, &p, &bad, NULL))
 		return 0;
 	dir.at = &p;

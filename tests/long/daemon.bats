@@ -13,6 +13,7 @@ setup() {
 }
 
 teardown() {
+	rm -f "$BATS_TEST_TMPDIR/hang"
 	daemon_teardown
 	[ -z "${hangfs-}" ] || kill -KILL "$hangfs" || true
 	! mountpoint -q "$BATS_TEST_TMPDIR/mnt" || umount -l "$BATS_TEST_TMPDIR/mnt"
@@ -48,7 +49,7 @@ unit() {
 		wait "$pid" || true
 		now=$(sessions -k "$dir" | awk '$1 == "all" { print $3 }')
 		echo "$i: $now samples"
-		[ "$now" -ge "$held" ]
+		[ "${now:-0}" -ge "$held" ]
 		held=$now
 	done
 	load_off
@@ -134,7 +135,11 @@ unit() {
 	[ "$(fact lost_records_by_kernel)" = null ]
 	grep -q "mnt/file.*unreachable" "$dir/samples/current/images"
 	end_daemon
-	rm hang
+	# it ended although what it asked never came
+	[ -e hang ]
+	"$OPFS_BIN/opcollect" config --config "$conf" >/dev/null
+	(exec 9<"$dir/lock" && flock -n 9)
+	! kill -0 "$spin" 2>/dev/null || rm hang
 	kill "$spin"
 	wait "$spin" || true
 	umount -l mnt

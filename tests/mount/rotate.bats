@@ -12,6 +12,7 @@ setup() {
 }
 
 teardown() {
+	[ ! -s "$W/pid" ] || kill -KILL "$(cat "$W/pid")" 2>/dev/null || true
 	remove_dirs
 }
 
@@ -161,4 +162,39 @@ has_size() {
 	has_samples_anew 23
 	eventually has_samples "$M/last:1h" 23
 	[ "$(cd "$M" && echo 2026*)" = 2026-11-21T09-00-00Z ]
+}
+
+@test "a real daemon rotates under a mount: spans hold what sessions hold, and all are whole" {
+	"$OPFS_BIN/opcollect" daemon --config /dev/null --session-dir "$D" --socket "$W/sock" \
+		--log "$W/log" --rotate=2s -e TIMER 3>&- 2>"$W/err" &
+	pid=$!
+	echo "$pid" >"$W/pid"
+	answers() {
+		"$OPFS_BIN/opcollect" status --socket "$W/sock" >"$W/status" 2>&1 ||
+			! kill -0 "$pid" 2>/dev/null
+	}
+	eventually answers
+	if ! kill -0 "$pid" 2>/dev/null; then
+		skip "no daemon here: $(tail -1 "$W/err")"
+	fi
+	"$OPFS" mount --session-dir "$D" "$M"
+	three() { [ "$(find "$M" -maxdepth 1 -name '20*Z*' | wc -l)" -ge 3 ]; }
+	for ((i = 0; i < 300; i++)); do
+		[ -d "$M/current" ]
+		cat "$M/last:10s/report" >"$W/report" || true # before the first drain
+		three && break
+		sleep 0.1
+	done
+	three
+	grep -q '^Sessions of last:10s: ' "$W/report"
+	kill "$pid"
+	wait "$pid"
+	rm "$W/pid"
+	sum=$("$OPFS" cat --session-dir "$D" time:-1h../status | awk '/^samples: / { print $2 }')
+	each=$("$OPFS" check --session-dir "$D" | tee "$W/check" |
+		awk '{ n += $3 } END { print n }')
+	cat "$W/check"
+	[ "$sum" -gt 0 ]
+	[ "$sum" = "$each" ]
+	[ "$(grep -c 'as the MANIFEST says' "$W/check")" -ge 2 ]
 }

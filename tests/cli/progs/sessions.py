@@ -23,7 +23,8 @@ def figures(session_dir, session):
     out = {}
     for name in os.listdir(stats):
         path = os.path.join(stats, name)
-        if name not in ("live", "notes", "started") and os.path.isfile(path):
+        if name[0] != "." and name not in ("live", "notes", "started") and \
+                os.path.isfile(path):
             with open(path) as f:
                 out[name] = int(f.read())
     return out
@@ -42,7 +43,8 @@ def main():
             flat[session] = flat.get(session, 0) + file.total()
     all_taken = all_stored = 0
     for session in sorted(os.listdir(os.path.join(session_dir, "samples"))):
-        if session.startswith("."):
+        # killed between the exchange and the name: samples that the next one finds
+        if session.startswith(".") and not (killed and session in (".next", ".last")):
             continue
         f = figures(session_dir, session)
         taken, stored = f.get("total_samples", 0), f.get("stored_samples", 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "fake_source.h"
+#include "tests/unit/collector/fake_source.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,92 +1,110 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <criterion/criterion.h>
 #include <errno.h>
-#include <pthread.h>
-#include <stdatomic.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "collector/aside.h"
 
-static atomic_int released, dropped;
+enum { PATIENT_MS = 60000 };
+
+static void twice(struct coll_aside *a)
+{
+	memcpy(a->data + a->len, a->data, a->len);
+	a->len *= 2;
+}
+
+static void fill(struct coll_aside *a)
+{
+	a->len = COLL_ASIDE_MAX - 1;
+	memset(a->data, 'x', a->len);
+}
+
+static void block(struct coll_aside *a)
+{
+	(void)a;
+	for (;;)
+		pause();
+}
+
+static void die(struct coll_aside *a)
+{
+	(void)a;
+	_exit(1);
+}
+
+/* Which descriptors it has. */
+static void count_open(struct coll_aside *a)
+{
+	int nr = 0;
+
+	for (int fd = 0; fd < 1024; fd++)
+		nr += fcntl(fd, F_GETFD) >= 0;
+	memcpy(a->data, &nr, sizeof(nr));
+	a->len = sizeof(nr);
+}
 
 static void nap(void)
 {
 	nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
 }
 
-static void quick(void *job)
+static void expect_works(void)
 {
-	*(int *)job += 1;
+	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
+
+	cr_assert_eq(coll_aside(twice, "ab", 2, &out, PATIENT_MS), 0);
+	cr_expect_str_eq(strbuf_str(&out), "abab");
 }
 
-static void blocked(void *job)
+Test(aside, answers_what_is_asked)
 {
-	(void)job;
-	while (!released)
-		nap();
-}
+	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
 
-static void drop(void *job)
-{
-	dropped++;
-	free(job);
-}
-
-static void *new_job(void)
-{
-	return calloc(1, sizeof(int));
-}
-
-Test(aside, does_the_work_and_gives_the_job_back)
-{
-	int *job = new_job();
-
-	for (int i = 0; i < 1000; i++)
-		cr_assert_eq(coll_aside(quick, drop, job, 10000), 0);
-	cr_expect_eq(*job, 1000);
-	cr_expect_eq(dropped, 0);
-	free(job);
+	for (int i = 0; i < 500; i++)
+		expect_works();
+	cr_assert_eq(coll_aside(fill, "", 0, &out, PATIENT_MS), 0);
+	cr_expect_eq(out.len, COLL_ASIDE_MAX - 1);
+	expect_works();
 }
 
 Test(aside, is_not_held_up_by_work_that_never_ends)
 {
-	int *job = new_job();
+	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
 
-	cr_assert_eq(coll_aside(blocked, drop, new_job(), 10), -ETIMEDOUT);
-	cr_expect_eq(coll_aside_stuck(), 1);
-	cr_assert_eq(coll_aside(quick, drop, job, 10000), 0);
-	cr_expect_eq(*job, 1);
-	released = 1;
+	for (int i = 0; i < 40; i++) {
+		int rc = coll_aside(block, "", 0, &out, 1);
+
+		cr_assert(rc == -ETIMEDOUT || rc == -EAGAIN, "%d", rc);
+	}
 	while (coll_aside_stuck())
 		nap();
-	while (!dropped)
-		nap();
-	cr_assert_eq(coll_aside(quick, drop, job, 10000), 0);
-	free(job);
+	expect_works();
 }
 
-Test(aside, refuses_more_when_too_many_threads_are_stuck)
+Test(aside, replaces_a_process_that_died)
 {
-	int *job = new_job(), rc = 0, nr = 0;
+	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
 
-	while ((rc = coll_aside(blocked, drop, job, 1)) != -EAGAIN ||
-	       coll_aside_stuck() < 16) {
-		if (rc == -ETIMEDOUT) {
-			job = new_job();
-			nr++;
-		}
-		cr_assert_lt(nr, 100);
-	}
-	cr_expect_eq(*job, 0);
-	free(job);
-	released = 1;
-	while (coll_aside_stuck())
-		nap();
-	job = new_job();
-	while (coll_aside(quick, drop, job, 10000) == -EAGAIN)
-		nap();
-	cr_expect_eq(*job, 1);
-	free(job);
+	cr_assert_eq(coll_aside(die, "", 0, &out, PATIENT_MS), -ETIMEDOUT);
+	expect_works();
+	coll_aside_end();
+	expect_works();
+}
+
+Test(aside, holds_nothing_open_of_ours)
+{
+	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
+	CLEANUP(close_fd) int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	int nr = -1;
+
+	cr_assert_eq(coll_aside(count_open, "", 0, &out, PATIENT_MS), 0);
+	cr_assert_eq(out.len, sizeof(nr));
+	memcpy(&nr, out.data, sizeof(nr));
+	cr_expect_eq(nr, 1);
+	(void)fd;
 }

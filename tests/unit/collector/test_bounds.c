@@ -127,7 +127,7 @@ Test(bounds, mapped_files_of_processes_that_ended_are_forgotten)
 		map_image(tgid, i, STEP);
 		die(tgid, now_ns);
 		coll_tasks_sweep(&c.tasks, now_ns);
-		coll_collect_trim(&c);
+		coll_collect_settle(&c);
 		if (c.images.sightings.used > most)
 			most = c.images.sightings.used;
 	}
@@ -155,6 +155,7 @@ Test(bounds, images_of_a_session_before_are_forgotten)
 	cr_expect_eq(c.images.paths.used, 1);
 	sample(100, STEP + 32);
 	cr_expect_eq(c.stats.value[SPEC_STAT_STORED], 1);
+	coll_collect_settle(&c);
 	cr_expect_eq(faccessat(next, "images", F_OK, 0), 0);
 	cr_expect_eq(faccessat(next, "tasks", F_OK, 0), 0);
 	coll_sink_fini(&c.sink);

@@ -15,8 +15,8 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "collector/seal.h"
-#include "fake_source.h"
 #include "libspec/sample_write.h"
+#include "tests/unit/collector/fake_source.h"
 
 /*
  * Every call that writes, makes, grows or renames fails once, and for good: a collector

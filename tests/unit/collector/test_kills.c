@@ -15,9 +15,9 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "collector/seal.h"
-#include "fake_source.h"
 #include "libspec/dirlist.h"
 #include "libspec/manifest.h"
+#include "tests/unit/collector/fake_source.h"
 
 /*
  * A collector that counts, writes figures, rotates and writes back is killed at random

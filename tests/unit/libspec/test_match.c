@@ -258,3 +258,38 @@ Test(order, the_other_tags_come_on_top)
 		}
 	}
 }
+
+static bool task_matches(enum spec_tag_id id, const char *raw, bool exact, const char *text)
+{
+	CLEANUP(spec_value_putp) struct spec_value *v = NULL;
+
+	cr_assert_eq(spec_value_new(&spec_tags[id], raw, exact, &v, NULL), 0);
+	return spec_match_task(&spec_tags[id], v, text);
+}
+
+Test(match, names_of_processes_are_names_and_globs)
+{
+	cr_expect(task_matches(SPEC_COMM, "sh", false, "sh"));
+	cr_expect(task_matches(SPEC_COMM, "ls,s?", false, "sh"));
+	cr_expect(task_matches(SPEC_COMM, "*", false, "kworker/0:1"));
+	cr_expect_not(task_matches(SPEC_COMM, "0:1", false, "kworker/0:1"));
+	cr_expect(task_matches(SPEC_COMM, "a,b", true, "a,b"));
+	cr_expect_not(task_matches(SPEC_COMM, "a,b", false, "a,b"));
+	cr_expect_not(task_matches(SPEC_COMM, "*", false, NULL));
+	cr_expect(task_matches(SPEC_COMM, "all", false, NULL));
+}
+
+Test(match, cgroups_are_paths_or_names_on_the_way)
+{
+	static const char path[] = "/user.slice/user-0.slice/a.scope";
+
+	cr_expect(task_matches(SPEC_CGROUP, "user.slice", false, path));
+	cr_expect(task_matches(SPEC_CGROUP, "user-?.slice", false, path));
+	cr_expect(task_matches(SPEC_CGROUP, "a.scope", false, path));
+	cr_expect(task_matches(SPEC_CGROUP, "%2Fuser.slice%2F*", false, path) ==
+		  task_matches(SPEC_CGROUP, "/user.slice/*", false, path));
+	cr_expect(task_matches(SPEC_CGROUP, "*a.scope", false, path));
+	cr_expect_not(task_matches(SPEC_CGROUP, "slice", false, path));
+	cr_expect_not(task_matches(SPEC_CGROUP, "/user.slice", false, path));
+	cr_expect_not(task_matches(SPEC_CGROUP, "user.slice", false, "/"));
+}
