@@ -77,7 +77,8 @@ list_tests()
 		smoke) case $words in *" smoke "*) ;; *) continue ;; esac ;;
 		*) case ",$suite," in *",$name,"*) ;; *) continue ;; esac ;;
 		esac
-		echo "$name $((${words%%[!0-9 ]*} * ${OPFS_QEMU_PATIENCE:-1}))"
+		words=${words# }
+		echo "$name $((${words%% *} * ${OPFS_QEMU_PATIENCE:-1}))"
 	done
 }
 
