@@ -386,8 +386,7 @@ static int take_exit(struct coll_collect *c, const struct coll_rec *rec)
 
 static int take_lost(struct coll_collect *c, const struct coll_rec *rec)
 {
-	/* a source that has reasons loses samples only, and no mappings */
-	c->gaps += !rec->why;
+	c->gaps++;
 	c->stats.value[SPEC_STAT_TAKEN] += rec->lost;
 	c->stats.value[rec->why ? rec->why : SPEC_STAT_LOST_RECORDS] += rec->lost;
 	return 0;

@@ -229,7 +229,7 @@ void coll_tasks_bury(struct coll_tasks *t, uint64_t now_ns)
 	size_t pos = 0;
 	uint64_t tgid, value;
 
-	while (map_u64_next(&t->by_tgid, &pos, &tgid, &value)) {
+	while (!t->saved && map_u64_next(&t->by_tgid, &pos, &tgid, &value)) {
 		struct coll_task *task = (struct coll_task *)(uintptr_t)value;
 
 		if (!task->dead_ns && tgid && tgid <= INT32_MAX &&

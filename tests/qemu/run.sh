@@ -25,7 +25,7 @@ work=$out/qemu/$kernel
 bin=${OPFS_BIN:-$out/bin}
 jobs=${JOBS:-2}
 fetch=$kernel machine=x86 cross='' cc=gcc kmake=()
-qemu=(qemu-system-x86_64 -smp 2,sockets=2) console=ttyS0
+qemu=(qemu-system-x86_64 -smp "2,sockets=2") console=ttyS0
 case $kernel in
 icount)
 	fetch=6.1 machine=icount
@@ -77,7 +77,8 @@ list_tests()
 		smoke) case $words in *" smoke "*) ;; *) continue ;; esac ;;
 		*) case ",$suite," in *",$name,"*) ;; *) continue ;; esac ;;
 		esac
-		echo "$name $((${words%%[!0-9 ]*} * ${OPFS_QEMU_PATIENCE:-1}))"
+		words=${words# }
+		echo "$name $((${words%% *} * ${OPFS_QEMU_PATIENCE:-1}))"
 	done
 }
 
@@ -115,6 +116,7 @@ build_programs()
 	}' >"$work/nested.symbols"
 	[ $machine != arm64 ] || return 0
 	$cc "${flags[@]}" -o "$to/cost" $from/cost.c
+	$cc "${flags[@]}" -o "$to/hog" $from/hog.c
 	for t in 1 2; do
 		$cc "${flags[@]}" -DTWIN=$t -fPIC -shared -o "$to/libtwin_$t.so" \
 			$from/twin_lib.c
@@ -196,25 +198,33 @@ boot()
 		>"$work/qemu.log" 2>&1 </dev/null || cat "$work/qemu.log" >&2
 }
 
-for program in cpio qemu-system-x86_64; do
-	command -v $program >/dev/null || skip "$program is missing: run 'make deps'"
-done
-if [ $machine = arm64 ]; then
-	command -v qemu-system-aarch64 >/dev/null || skip "qemu-system-arm is missing"
-	command -v $cc >/dev/null || skip "$cc is missing"
-fi
-mkdir -p "$work/torture"
-kdir=$("$here/kernel.sh" "$fetch" 2>"$work/fetch.log") ||
-	give_up "the kernel can be fetched" "$work/fetch.log"
-build_module kernel "$top/kernel"
-[ $machine = arm64 ] ||
-	build_module torture "$here/torture" KBUILD_EXTRA_SYMBOLS="$work/kernel/Module.symvers" \
-	OPFS_KERNEL="$work/kernel"
-build_programs >"$work/programs.log" 2>&1 ||
-	give_up "the guest's programs can be built" "$work/programs.log"
-build_root
-rm -f "$work/console"
-boot
-awk -v kernel="$kernel" -v complaints="$here/complaints" -v verbose="${V-}" \
-	-f "$here/console.awk" "$work/console" | tee "$work/tap"
-if grep -q '^not ok' "$work/tap"; then exit 1; fi
+main()
+{
+	local program
+
+	for program in cpio qemu-system-x86_64; do
+		command -v $program >/dev/null || skip "$program is missing: run 'make deps'"
+	done
+	if [ $machine = arm64 ]; then
+		command -v qemu-system-aarch64 >/dev/null || skip "qemu-system-arm is missing"
+		command -v $cc >/dev/null || skip "$cc is missing"
+	fi
+	mkdir -p "$work/torture"
+	kdir=$("$here/kernel.sh" "$fetch" 2>"$work/fetch.log") ||
+		give_up "the kernel can be fetched" "$work/fetch.log"
+	build_module kernel "$top/kernel"
+	[ $machine = arm64 ] ||
+		build_module torture "$here/torture" OPFS_KERNEL="$work/kernel" \
+			KBUILD_EXTRA_SYMBOLS="$work/kernel/Module.symvers"
+	build_programs >"$work/programs.log" 2>&1 ||
+		give_up "the guest's programs can be built" "$work/programs.log"
+	build_root
+	rm -f "$work/console"
+	boot
+	awk -v kernel="$kernel" -v complaints="$here/complaints" -v verbose="${V-}" \
+		-f "$here/console.awk" "$work/console" | tee "$work/tap"
+	if grep -q '^not ok' "$work/tap"; then exit 1; fi
+}
+
+# All of this file has been read by now: it may be edited while this runs.
+main; exit

@@ -8,7 +8,7 @@ TRAPS=$(cat /guest/traps)
 fail()
 {
 	echo "FAILED: $*"
-	dmesg | grep opfs_sampler: | tail -n 3
+	dmesg | grep '[]] opfs_sampler:' | grep -v opfs-tap | tail -n 3
 	exit 1
 }
 

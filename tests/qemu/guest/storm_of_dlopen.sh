@@ -15,7 +15,6 @@ expect lost -eq 0
 one=$(samples_of /bin/libtwin_1.so)
 two=$(samples_of /bin/libtwin_2.so)
 [ "$one" -ge 10 ] && [ "$two" -ge 10 ] || fail "few samples: $one, $two"
-# They work equally long.
-[ $((one * 10)) -gt $((two * 6)) ] && [ $((two * 10)) -gt $((one * 6)) ] ||
-	fail "unequal: $one, $two"
+# They work equally long, as far as so many samples can tell.
+[ $((one * 3)) -gt "$two" ] && [ $((two * 3)) -gt "$one" ] || fail "unequal: $one, $two"
 unload

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 60 x86
+# qemu: 120 x86
 # A thread that was sampled and does not run keeps the module, and nobody waits for it:
 # its samples are counted as lost, a new start and rmmod say that it is busy.
 . /guest/lib.sh
-load defer=1 test_hold_ms=6000
+load defer=1 test_hold_ms=20000
 background twin_1 forever
 start
 usleep 500000
@@ -19,4 +19,4 @@ if rmmod opfs_sampler 2>err; then
 	fail "unloaded under a task's work"
 fi
 grep -q 'temporarily unavailable\|busy' err || fail "$(cat err)"
-eventually 30 rmmod opfs_sampler
+eventually 60 rmmod opfs_sampler

@@ -379,15 +379,35 @@ Test(collect, a_number_that_comes_again_is_another_process)
 	cr_expect_eq(counted(DASH "{root}/bin/prog" LEAF, 2), 1);
 }
 
-Test(collect, losses_with_a_reason_are_no_lost_mappings)
+Test(collect, counts_losses_under_the_reason_that_a_source_gives)
 {
 	struct coll_rec lost = { .kind = COLL_REC_LOST, .why = SPEC_STAT_LOST_NESTED,
 				 .lost = 4 };
 
 	coll_collect_take(&c, &lost);
 	cr_expect_eq(stat_of(SPEC_STAT_LOST_NESTED), 4);
-	cr_expect_eq(c.gaps, 0);
 	expect_balance();
+}
+
+Test(collect, buries_processes_whose_end_was_lost)
+{
+	struct coll_rec lost = { .kind = COLL_REC_LOST, .why = SPEC_STAT_LOST_EVENT_BUFFER,
+				 .lost = 1, .time_ns = 100ULL * 1000000000 };
+
+	c.tree = false;
+	tell_file(1, "/bin/prog");
+	switch_task(1, 0);
+	placed_at(INT32_MAX, 1, 1); /* no process has this number */
+	coll_collect_take(&c, &lost);
+	coll_collect_trim(&c);
+	cr_expect_neq(coll_tasks_find(&c.tasks, INT32_MAX)->dead_ns, 0);
+	/* in a saved stream the numbers are others' */
+	c.tasks.saved = true;
+	placed_at(INT32_MAX - 1, 1, 1);
+	lost.time_ns *= 2;
+	coll_collect_take(&c, &lost);
+	coll_collect_trim(&c);
+	cr_expect_eq(coll_tasks_find(&c.tasks, INT32_MAX - 1)->dead_ns, 0);
 }
 
 Test(collect, forgets_regions_that_a_source_does_not_use_any_more)
