@@ -204,9 +204,9 @@ int ev_spec_parse_in(const struct ev_tables *in, const char *text, struct ev_spe
 		return unknown(in, name, err);
 	rc = rest ? split(rest, text, &f, &s, err) : 0;
 	rc = rc ? rc : set_count(f.count, text, &s, err);
-	rc = rc ? rc : set_mask(f.mask, text, &s, err);
 	rc = rc ? rc : set_flag(f.kernel, "kernel", text, &s.kernel, err);
 	rc = rc ? rc : set_flag(f.user, "user", text, &s.user, err);
+	rc = rc ? rc : set_mask(f.mask, text, &s, err);
 	if (!rc && !s.kernel && !s.user)
 		rc = err_set(err, -EINVAL,
 			     "event %s: neither kernel nor user code would be sampled; "
