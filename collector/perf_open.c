@@ -44,7 +44,6 @@ static int open_attr(struct perf_event_attr *attr, const struct coll_perf_open *
 	attr->disabled = 1;
 	attr->inherit = how->inherit;
 	attr->enable_on_exec = how->on_exec;
-	attr->exclude_hv = 1;
 	attr->use_clockid = 1;
 	attr->clockid = CLOCK_MONOTONIC;
 	attr->watermark = 1;
@@ -68,7 +67,16 @@ static int encode(const struct coll_event *e, struct perf_event_attr *attr,
 	attr->config = as.config;
 	attr->config1 = as.config1;
 	attr->precise_ip = as.precise & 3;
-	return rc;
+	if (rc || !as.pmu)
+		return rc;
+	/* such units know no modes; the kernel refuses attributes that name one */
+	attr->exclude_hv = attr->exclude_idle = 0;
+	attr->exclude_kernel = attr->exclude_user = 0;
+	if (e->spec.kernel && e->spec.user)
+		return 0;
+	return err_set(err, -EINVAL,
+		       "%s: %s samples kernel and user code alike: leave KERNEL and USER 1",
+		       e->spec.event.name, as.pmu);
 }
 
 int coll_perf_open_group(const struct coll_event *e, int group)
@@ -93,6 +101,7 @@ int coll_perf_open_event(const struct coll_event *e, const struct coll_perf_open
 		.freq = !e->period,
 		.exclude_kernel = !e->spec.kernel || e->user_only,
 		.exclude_user = !e->spec.user,
+		.exclude_hv = 1,
 		/* an idle CPU does nothing: cycles do not count it either */
 		.exclude_idle = 1,
 	};
@@ -111,6 +120,7 @@ int coll_perf_open_sideband(const struct coll_perf_open *how, struct err *err)
 		.config = PERF_COUNT_SW_DUMMY,
 		.sample_period = 1,
 		.exclude_kernel = 1,
+		.exclude_hv = 1,
 		.mmap = 1,
 		/*
 		 * build_id stays off: kernels up to 6.18 at least let its flag leak into the

@@ -119,6 +119,12 @@ static int set_count(const char *given, const char *text, struct ev_spec *s,
 			       "event %s: a sample every %llu events is too often for %s: "
 			       "the least is %llu",
 			       text, count, d->name, (unsigned long long)d->minimum);
+	/* the lowest four bits are not there */
+	if (count % 16 && d && d->ext && !strncmp(d->ext, "ibs_", 4))
+		return err_set(err, -EINVAL,
+			       "event %s: IBS takes counts that are multiples of 16: %llu or "
+			       "%llu",
+			       text, count & ~15ull, (count | 15) + 1);
 	return 0;
 }
 

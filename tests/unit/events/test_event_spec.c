@@ -172,6 +172,7 @@ ParameterizedTestParameters(event_spec, refuses)
 		{ "r1:1:0x100", "8 bits", -EINVAL },
 		{ "cycles:sys:1", "nothing may follow \"sys\"", -EINVAL },
 		{ "RETIRED_OPS:100", "the least is 50000", -EINVAL },
+		{ "IBS_OP_ALL:50001", "multiples of 16: 50000 or 50016", -EINVAL },
 		{ "LS_DISPATCH::8", "0x1 (ld_dispatch), 0x2", -EINVAL },
 		{ "LS_DISPATCH::0", "is not allowed", -EINVAL },
 		{ "LS_DISPATCH::loads", "is no name of one: there are", -EINVAL },
