@@ -23,7 +23,8 @@ int coll_counters_check(const struct coll_event *events, size_t nr, struct err *
 		return err_errno(err, -ENOMEM, "events");
 	for (size_t i = 0; i < nr; i++)
 		specs[i] = &events[i].spec;
-	return m->counters ? ev_allocate_specs(specs, nr, m->nr_counters, counters, err) : 0;
+	return m->counters ? ev_allocate_specs(specs, nr, m->nr_counters, counters, err)
+			   : 0;
 }
 
 static void say_refused(const struct coll_event *events, size_t refused, char note[256])
@@ -35,11 +36,12 @@ static void say_refused(const struct coll_event *events, size_t refused, char no
 			strbuf_printf(&others, "%s%s", others.len ? ", " : "",
 				      events[i].spec.event.name);
 	snprintf(note, 256,
-		 "no counter is left for %.50s beside %.60s%s: the kernel takes turns, and "
+		 "no counter is left for %.50s beside %.60s%s: the kernel takes turns, "
+		 "and "
 		 "counts are those of a share of the time",
 		 events[refused].spec.event.name, strbuf_str(&others),
-		 coll_sysctl("nmi_watchdog", 0) > 0
-			 ? " (kernel.nmi_watchdog holds one)" : "");
+		 coll_sysctl("nmi_watchdog", 0) > 0 ? " (kernel.nmi_watchdog holds one)"
+						    : "");
 }
 
 void coll_counters_note(const struct coll_event *events, size_t nr, char note[256])
@@ -67,7 +69,8 @@ void coll_share_tell(const char *event, const struct coll_share *s)
 
 	/* an event is enabled a moment before a counter runs */
 	if (s->running && share < 0.99)
-		log_note("%s was counted %.0f %% of the time: the counters did not suffice, "
+		log_note("%s was counted %.0f %% of the time: the counters did not "
+			 "suffice, "
 			 "and the kernel took turns",
 			 event, 100 * share);
 	else if (s->enabled && !s->running)

@@ -26,9 +26,9 @@ struct ev_parse {
 	struct err *err;
 	const char *file; /* as messages call it */
 	unsigned line;
-	unsigned depth;        /* of includes */
+	unsigned depth;                /* of includes */
 	const char *cpu[EV_MAX_DEPTH]; /* whose files are open, outermost first */
-	struct ev_masks *open; /* unit_masks: the set whose masks follow */
+	struct ev_masks *open;         /* unit_masks: the set whose masks follow */
 };
 
 /* -EINVAL and "FILE:LINE: why". */

@@ -190,8 +190,7 @@ ParameterizedTest(struct refusal *row, event_spec, refuses)
 	struct err err = { 0 };
 	struct ev_spec s = { .count = 42 };
 
-	cr_expect_eq(parse(zen3, row->text, &s, &err), row->code, "%s",
-		     row->text);
+	cr_expect_eq(parse(zen3, row->text, &s, &err), row->code, "%s", row->text);
 	cr_expect(strstr(err.msg, row->why), "%s: %s", row->text, err.msg);
 	cr_expect_eq(s.count, 42);
 }
