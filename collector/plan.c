@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "collector/counters.h"
+#include "collector/together.h"
 
 /* OProfile's numbers of processor types: doc/internals.md "Sample files". */
 enum { CPU_TIMER = 4, CPU_ARCH_PERFMON = 41, CPU_X86_GENERIC = 69 };
@@ -147,7 +147,7 @@ int coll_plan_init(struct coll_plan *p, struct coll_options *o, struct err *err)
 	if (!rc)
 		rc = check_twins(o, err);
 	if (!rc)
-		rc = coll_counters_check(o->events.data, o->events.len, err);
+		rc = coll_together_check(o->events.data, o->events.len, err);
 	if (rc)
 		return rc;
 	p->sink = calloc(o->events.len, sizeof(*p->sink));

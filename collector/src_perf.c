@@ -16,10 +16,10 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/vec.h"
-#include "collector/counters.h"
 #include "collector/decode.h"
 #include "collector/order.h"
 #include "collector/ring.h"
+#include "collector/together.h"
 
 enum { MIN_PAGES = 8 };
 
@@ -411,7 +411,7 @@ int coll_perf_new(const struct coll_perf_options *opt, struct coll_source **out,
 			 s->pages * (size_t)sysconf(_SC_PAGESIZE) / 1024,
 			 opt->pages * (size_t)sysconf(_SC_PAGESIZE) / 1024);
 	else
-		coll_counters_note(opt->events, opt->nr_events, notes);
+		coll_together_note(opt->events, opt->nr_events, notes);
 	*out = &s->base;
 	return 0;
 }

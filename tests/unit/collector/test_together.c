@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "collector/counters.h"
+#include "collector/together.h"
 
 /* A kernel that counts as many events of a group at a time. */
 static int room = 99, in_group, refusal = -EINVAL;
@@ -35,46 +35,46 @@ static size_t ask(const char *const *names, size_t nr)
 static const char *const names[] = { "cycles", "page-faults", "cache-misses",
 				     "branch-misses" };
 
-Test(counters, says_nothing_where_all_have_one)
+Test(together, says_nothing_where_all_have_one)
 {
 	char note[256] = "";
 
-	coll_counters_note(events, ask(names, 4), note);
+	coll_together_note(events, ask(names, 4), note);
 	cr_expect_str_eq(note, "");
 	cr_expect_eq(in_group, 3);
 }
 
-Test(counters, says_which_event_has_none_left)
+Test(together, says_which_event_has_none_left)
 {
 	char note[256] = "";
 
 	room = 2;
-	coll_counters_note(events, ask(names, 4), note);
+	coll_together_note(events, ask(names, 4), note);
 	cr_expect(strstr(note, "no counter is left for branch-misses beside cycles, "
 			       "cache-misses"),
 		  "%s", note);
 	cr_expect(strstr(note, "takes turns"), "%s", note);
 }
 
-Test(counters, leaves_refusals_for_other_reasons_to_who_opens_the_event)
+Test(together, leaves_refusals_for_other_reasons_to_who_opens_the_event)
 {
 	char note[256] = "";
 
 	room = 0;
-	coll_counters_note(events, ask(names, 4), note);
+	coll_together_note(events, ask(names, 4), note);
 	room = 1;
 	refusal = -EACCES;
-	coll_counters_note(events, ask(names, 4), note);
+	coll_together_note(events, ask(names, 4), note);
 	cr_expect_str_eq(note, "");
 }
 
-Test(counters, closes_what_it_opened)
+Test(together, closes_what_it_opened)
 {
 	char note[256];
 	int before = open("/dev/null", O_RDONLY | O_CLOEXEC), after;
 
 	close(before);
-	coll_counters_note(events, ask(names, 4), note);
+	coll_together_note(events, ask(names, 4), note);
 	after = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	cr_expect_eq(before, after);
 	close(after);
@@ -98,7 +98,7 @@ static void expect_told(uint64_t enabled, uint64_t running, const char *want)
 	close(fds[1]);
 }
 
-Test(counters, tells_the_share_of_time_an_event_was_counted)
+Test(together, tells_the_share_of_time_an_event_was_counted)
 {
 	log_init("test");
 	expect_told(1000000, 625000, "cache-misses was counted 62 % of the time");

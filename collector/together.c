@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "collector/counters.h"
+#include "collector/together.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "events/allocate.h"
 #include "events/machine.h"
 
-int coll_counters_check(const struct coll_event *events, size_t nr, struct err *err)
+int coll_together_check(const struct coll_event *events, size_t nr, struct err *err)
 {
 	CLEANUP(free_ptr) const struct ev_spec **specs = calloc(nr + 1, sizeof(*specs));
 	CLEANUP(free_ptr) uint8_t *counters = calloc(nr + 1, 1);
@@ -44,7 +44,7 @@ static void say_refused(const struct coll_event *events, size_t refused, char no
 						    : "");
 }
 
-void coll_counters_note(const struct coll_event *events, size_t nr, char note[256])
+void coll_together_note(const struct coll_event *events, size_t nr, char note[256])
 {
 	CLEANUP(free_ptr) int *fds = calloc(nr + 1, sizeof(*fds));
 	size_t open = 0;

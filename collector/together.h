@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef COLLECTOR_COUNTERS_H
-#define COLLECTOR_COUNTERS_H
+#ifndef COLLECTOR_TOGETHER_H
+#define COLLECTOR_TOGETHER_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -11,19 +11,19 @@
 /* Are there counters for all events at a time? */
 
 /**
- * coll_counters_check - by what tables of events know
+ * coll_together_check - by what tables of events know
  * Returns 0, or -EBUSY with which events cannot be counted together.  Without counters
  * that the kernel drives nothing is refused: opening the events tells better why.
  */
-int coll_counters_check(const struct coll_event *events, size_t nr, struct err *err);
+int coll_together_check(const struct coll_event *events, size_t nr, struct err *err);
 
 /**
- * coll_counters_note - by what the kernel says
+ * coll_together_note - by what the kernel says
  * Opens the events as one group, which must be counted at a time or not at all.
  * @note: says, if that is refused, which event was, and who else may hold counters; else
  *	it is left alone; 256 bytes
  */
-void coll_counters_note(const struct coll_event *events, size_t nr, char note[256]);
+void coll_together_note(const struct coll_event *events, size_t nr, char note[256]);
 
 /* For how long an event was to be counted and was, in nanoseconds, summed over CPUs. */
 struct coll_share {
