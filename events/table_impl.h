@@ -16,6 +16,7 @@ enum {
 	EV_MAX_FILE = 4 << 20, /* bytes */
 	EV_MAX_DEPTH = 8,      /* files that include each other */
 	EV_MAX_DEFS = 1 << 16,
+	EV_MAX_MASKS = 1024, /* of a set: each is compared with each */
 	EV_MAX_COUNTERS = 64,
 };
 

@@ -247,6 +247,9 @@ static int mask_line(struct ev_parse *p, char *line)
 		rc = ev_bad(p, "unit mask %s has no description", value);
 	if (rc)
 		return rc;
+	if (p->open->all.len == EV_MAX_MASKS)
+		return ev_bad(p, "%s has more than %d unit masks", p->open->name,
+			      EV_MAX_MASKS);
 	m.doc = ev_strdup(p, rest);
 	if (!m.doc || vec_push(&p->open->all, m))
 		return ev_no_memory(p);
@@ -268,6 +271,8 @@ static int append(struct ev_parse *p, struct ev_masks *to, const struct ev_masks
 	if (to->all.len && to->type != from->type)
 		return ev_bad(p, "um: %s is %s and %s is not", from->name,
 			      type_names[from->type], type_names[to->type]);
+	if (to->all.len + from->all.len > EV_MAX_MASKS)
+		return ev_bad(p, "um: more than %d unit masks", EV_MAX_MASKS);
 	vec_for(&from->all, m)
 		if (vec_push(&to->all, *m))
 			return ev_no_memory(p);

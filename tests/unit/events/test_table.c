@@ -211,6 +211,21 @@ Test(table, has_a_bound_on_includes)
 	cr_expect(strstr(err.msg, "more than 7 files include each other"), "%s", err.msg);
 }
 
+Test(table, has_a_bound_on_unit_masks)
+{
+	struct strbuf masks = { 0 };
+	struct ev_table *t = NULL;
+	struct err err = { 0 };
+
+	strbuf_puts(&masks, "name:m type:exclusive default:0\n");
+	for (int i = 0; i <= 1024; i++)
+		strbuf_printf(&masks, "\t0x%x mask\n", i);
+	cr_expect_eq(load(EVENT, strbuf_str(&masks), &t, &err), -EINVAL);
+	cr_expect(strstr(err.msg, "a/b/unit_masks:1026: m has more than 1024"), "%s",
+		  err.msg);
+	strbuf_fini(&masks);
+}
+
 Test(table, says_when_there_is_none)
 {
 	struct ev_table *t = NULL;
