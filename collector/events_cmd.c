@@ -67,14 +67,16 @@ static const struct opt opts[] = {
 	  set_search },
 	{ 0, "json", NULL, "as JSON: an object with an array \"events\"", set_json },
 	{ 'X', "xml", NULL, "as XML, as OProfile's ophelp -X", set_xml },
-	{ 0, "list-cpu-types", NULL, "the processor types there are tables of", set_types },
+	{ 0, "list-cpu-types", NULL, "the processor types there are tables of",
+	  set_types },
 	{ 0 },
 };
 
 static const struct opt_program program = {
 	.name = "opcollect events",
 	.synopsis = "[OPTIONS] [EVENT]...",
-	.about = "Lists the events that can be sampled, or those given: what they count, how "
+	.about = "Lists the events that can be sampled, or those given: what they count, "
+		 "how "
 		 "few of them\na sample may take, and their unit masks. EVENT may be as "
 		 "-e of opcollect record takes it;\nit is checked then.",
 	.opts = opts,
@@ -106,8 +108,10 @@ static int find_all(struct coll_events *e, const char *search, struct err *err)
 				return err_errno(err, -ENOMEM, "events");
 		}
 	if (search && !e->found.len)
-		return err_set(err, -ENOENT, "no event has \"%s\" in its names or its "
-					     "description", search);
+		return err_set(err, -ENOENT,
+			       "no event has \"%s\" in its names or its "
+			       "description",
+			       search);
 	return 0;
 }
 
@@ -145,15 +149,18 @@ static int find_tables(struct coll_events *e, struct err *err)
 	rc = ev_table_get(e->cpu, &e->tables.all[0], err);
 	e->tables.nr = !rc;
 	if (rc == -ENOENT)
-		return err_set(err, rc, "there is no table of events for \"%s\": "
-					"--list-cpu-types tells which there are", e->cpu);
+		return err_set(err, rc,
+			       "there is no table of events for \"%s\": "
+			       "--list-cpu-types tells which there are",
+			       e->cpu);
 	return rc;
 }
 
 static int write_out(const struct strbuf *out)
 {
-	int rc = strbuf_error(out) ? -ENOMEM
-				   : file_write_all(STDOUT_FILENO, strbuf_str(out), out->len);
+	int rc = strbuf_error(out)
+			 ? -ENOMEM
+			 : file_write_all(STDOUT_FILENO, strbuf_str(out), out->len);
 
 	if (rc)
 		log_err("standard output: %s", strerror(-rc));

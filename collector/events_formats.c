@@ -223,7 +223,9 @@ void coll_events_xml(const struct coll_events *e, struct strbuf *out)
 		strbuf_puts(&title, e->cpu);
 	else
 		ev_machine_say(e->machine, &title);
-	strbuf_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<help_events>\n <header");
+	strbuf_puts(
+		out,
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<help_events>\n <header");
 	xml_attr(out, "title", strbuf_str(&title));
 	strbuf_puts(out, "/>\n");
 	vec_for(&e->found, event)

@@ -15,16 +15,16 @@
 #include "base/file.h"
 #include "collector/decode.h"
 
-static int sys_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu)
+static int sys_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group)
 {
-	long fd = syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	long fd = syscall(SYS_perf_event_open, attr, pid, cpu, group, PERF_FLAG_FD_CLOEXEC);
 
 	return fd < 0 ? -errno : (int)fd;
 }
 
 static void no_lost_count(struct perf_event_attr *attr)
 {
-	attr->read_format = 0;
+	attr->read_format &= ~(uint64_t)PERF_FORMAT_LOST;
 }
 
 /* What an older kernel does not know is left out, newest first. */
@@ -38,12 +38,12 @@ static int open_attr(struct perf_event_attr *attr, const struct coll_perf_open *
 
 	attr->size = sizeof(*attr);
 	attr->sample_type = coll_decode_sample_type(how->callchain);
-	attr->read_format = PERF_FORMAT_LOST;
+	attr->read_format = PERF_FORMAT_LOST | PERF_FORMAT_TOTAL_TIME_ENABLED |
+			    PERF_FORMAT_TOTAL_TIME_RUNNING;
 	attr->sample_id_all = 1;
 	attr->disabled = 1;
 	attr->inherit = how->inherit;
 	attr->enable_on_exec = how->on_exec;
-	attr->exclude_hv = 1;
 	attr->use_clockid = 1;
 	attr->clockid = CLOCK_MONOTONIC;
 	attr->watermark = 1;
@@ -54,13 +54,49 @@ static int open_attr(struct perf_event_attr *attr, const struct coll_perf_open *
 		attr->sample_max_stack = (uint16_t)(how->max_stack < most ? how->max_stack :
 									    most);
 	}
-	fd = sys_perf_event_open(attr, how->pid, how->cpu);
+	fd = sys_perf_event_open(attr, how->pid, how->cpu, -1);
 	for (size_t i = 0; fd == -EINVAL && i < sizeof(fallbacks) / sizeof(fallbacks[0]);
 	     i++) {
 		fallbacks[i].leave_out(attr);
-		fd = sys_perf_event_open(attr, how->pid, how->cpu);
+		fd = sys_perf_event_open(attr, how->pid, how->cpu, -1);
 	}
 	return fd;
+}
+
+static int encode(const struct coll_event *e, struct perf_event_attr *attr,
+		  struct err *err)
+{
+	struct ev_attr as;
+	int rc = ev_spec_attr(&e->spec, &as, err);
+
+	attr->type = as.type;
+	attr->config = as.config;
+	attr->config1 = as.config1;
+	attr->precise_ip = as.precise & 3;
+	if (rc || !as.pmu)
+		return rc;
+	/* such units know no modes; the kernel refuses attributes that name one */
+	attr->exclude_hv = attr->exclude_idle = 0;
+	attr->exclude_kernel = attr->exclude_user = 0;
+	if (e->spec.kernel && e->spec.user)
+		return 0;
+	return err_set(err, -EINVAL,
+		       "%s: %s samples kernel and user code alike: leave KERNEL and USER 1",
+		       e->spec.event.name, as.pmu);
+}
+
+int coll_perf_open_group(const struct coll_event *e, int group)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.disabled = group < 0,
+		.exclude_kernel = !e->spec.kernel || e->user_only,
+		.exclude_user = !e->spec.user,
+		.exclude_hv = 1,
+	};
+	int rc = encode(e, &attr, NULL);
+
+	return rc ? rc : sys_perf_event_open(&attr, 0, -1, group);
 }
 
 int coll_perf_open_event(const struct coll_event *e, const struct coll_perf_open *how,
@@ -71,18 +107,14 @@ int coll_perf_open_event(const struct coll_event *e, const struct coll_perf_open
 		.freq = !e->period,
 		.exclude_kernel = !e->spec.kernel || e->user_only,
 		.exclude_user = !e->spec.user,
+		.exclude_hv = 1,
 		/* an idle CPU does nothing: cycles do not count it either */
 		.exclude_idle = 1,
 	};
-	struct ev_attr as;
-	int fd = ev_spec_attr(&e->spec, &as, err);
+	int fd = encode(e, &attr, err);
 
 	if (fd < 0)
 		return fd;
-	attr.type = as.type;
-	attr.config = as.config;
-	attr.config1 = as.config1;
-	attr.precise_ip = as.precise & 3;
 	fd = open_attr(&attr, how);
 	return fd < 0 ? coll_perf_explain(e, how, fd, err) : fd;
 }
@@ -94,6 +126,7 @@ int coll_perf_open_sideband(const struct coll_perf_open *how, struct err *err)
 		.config = PERF_COUNT_SW_DUMMY,
 		.sample_period = 1,
 		.exclude_kernel = 1,
+		.exclude_hv = 1,
 		.mmap = 1,
 		/*
 		 * build_id stays off: kernels up to 6.18 at least let its flag leak into the
@@ -120,7 +153,7 @@ bool coll_perf_has_pmu(void)
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 	};
-	CLEANUP(close_fd) int fd = sys_perf_event_open(&attr, 0, -1);
+	CLEANUP(close_fd) int fd = sys_perf_event_open(&attr, 0, -1, -1);
 
 	return fd >= 0;
 }

@@ -34,6 +34,10 @@ struct coll_perf_open {
 int coll_perf_open_event(const struct coll_event *e, const struct coll_perf_open *how,
 			 struct err *err);
 
+/* Opens an event of this thread that only counts, in the group of another one; -1: as the
+ * first of a group.  Returns the descriptor, or -errno. */
+int coll_perf_open_group(const struct coll_event *e, int group);
+
 /* Opens the event that reports mappings, names, forks and exits; it samples nothing. */
 int coll_perf_open_sideband(const struct coll_perf_open *how, struct err *err);
 

@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "collector/stream_events.h"
+#include "collector/together.h"
 
 /* OProfile's numbers of processor types: doc/internals.md "Sample files". */
 enum { CPU_TIMER = 4, CPU_ARCH_PERFMON = 41, CPU_X86_GENERIC = 69 };
@@ -146,6 +147,8 @@ int coll_plan_init(struct coll_plan *p, struct coll_options *o, struct err *err)
 			rc = set_period(e, o, &cpu, err);
 	if (!rc)
 		rc = check_twins(o, err);
+	if (!rc && !o->driver)
+		rc = coll_together_check(o->events.data, o->events.len, err);
 	if (rc)
 		return rc;
 	p->sink = calloc(o->events.len + o->ext.events.len, sizeof(*p->sink));

@@ -17,7 +17,7 @@ struct coll_plan {
 /**
  * coll_plan - completes the events of @o
  * Returns 0, or -EINVAL for a rate above what the kernel allows, and for two events that
- * would be counted in one file.
+ * would be counted in one file; -EBUSY for events that have no counters together.
  */
 int coll_plan_init(struct coll_plan *p, struct coll_options *o, struct err *err);
 void coll_plan_fini(struct coll_plan *p);

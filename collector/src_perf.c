@@ -19,6 +19,7 @@
 #include "collector/decode.h"
 #include "collector/order.h"
 #include "collector/ring.h"
+#include "collector/together.h"
 
 enum { MIN_PAGES = 8 };
 
@@ -30,6 +31,7 @@ struct perf_source {
 	VEC(int) cpus;
 	VEC(int) ring_fds; /* the event that maps each ring */
 	VEC(int) sideband, sampling;
+	VEC(char *) events; /* names; events repeat in @sampling in this order */
 	int epoll;
 	size_t pages;
 	bool on_exec, lost_format;
@@ -71,6 +73,9 @@ static void perf_free(struct coll_source *base)
 	vec_fini(&s->ring_fds);
 	vec_fini(&s->sideband);
 	vec_fini(&s->sampling);
+	vec_for(&s->events, name)
+		free(*name);
+	vec_fini(&s->events);
 	coll_decoder_fini(&s->decoder);
 	free(s);
 }
@@ -93,12 +98,41 @@ static int perf_start(struct coll_source *base, struct err *err)
 	return rc ? err_errno(err, rc, "perf events: enable") : 0;
 }
 
+/* What read() gives for an event; an older kernel leaves out @lost. */
+struct reading {
+	uint64_t count, enabled, running, lost;
+};
+
+static void take_reading(int fd, struct reading *out)
+{
+	*out = (struct reading){ 0 };
+	if (read(fd, out, sizeof(*out)) < (ssize_t)offsetof(struct reading, lost))
+		*out = (struct reading){ 0 };
+}
+
+static void tell_shares(const struct perf_source *s)
+{
+	for (size_t i = 0; i < s->events.len; i++) {
+		struct coll_share share = { 0 };
+
+		for (size_t j = i; j < s->sampling.len; j += s->events.len) {
+			struct reading r;
+
+			take_reading(s->sampling.data[j], &r);
+			share.enabled += r.enabled;
+			share.running += r.running;
+		}
+		coll_share_tell(s->events.data[i], &share);
+	}
+}
+
 static void perf_stop(struct coll_source *base)
 {
 	struct perf_source *s = self(base);
 
 	enable(s->sampling.data, s->sampling.len, PERF_EVENT_IOC_DISABLE);
 	enable(s->sideband.data, s->sideband.len, PERF_EVENT_IOC_DISABLE);
+	tell_shares(s);
 }
 
 static int perf_poll_fd(const struct coll_source *base)
@@ -153,15 +187,17 @@ static int perf_drain(struct coll_source *base, bool all, coll_consume consume, 
 static uint64_t perf_lost_untold(struct coll_source *base)
 {
 	struct perf_source *s = self(base);
-	uint64_t value[2], lost = 0;
+	uint64_t lost = 0;
+	struct reading r;
 
-	/* PERF_FORMAT_LOST: the count, then what was lost.  Older kernels: the count. */
-	vec_for(&s->sampling, fd)
-		if (read(*fd, value, sizeof(value)) == (ssize_t)sizeof(value))
-			lost += value[1];
-	vec_for(&s->sideband, fd)
-		if (read(*fd, value, sizeof(value)) == (ssize_t)sizeof(value))
-			lost += value[1];
+	vec_for(&s->sampling, fd) {
+		take_reading(*fd, &r);
+		lost += r.lost;
+	}
+	vec_for(&s->sideband, fd) {
+		take_reading(*fd, &r);
+		lost += r.lost;
+	}
 	return lost > s->lost_told ? lost - s->lost_told : 0;
 }
 
@@ -316,6 +352,20 @@ static int open_all(struct perf_source *s, const struct coll_perf_options *opt,
 	return opened ? 0 : rc;
 }
 
+static int copy_names(struct perf_source *s, const struct coll_perf_options *opt,
+		      struct err *err)
+{
+	for (size_t i = 0; i < opt->nr_events; i++) {
+		char *name = strdup(opt->events[i].spec.event.name);
+
+		if (!name || vec_push(&s->events, name)) {
+			free(name);
+			return err_errno(err, -ENOMEM, "events");
+		}
+	}
+	return 0;
+}
+
 static void raise_descriptor_limit(void)
 {
 	struct rlimit lim;
@@ -343,6 +393,8 @@ int coll_perf_new(const struct coll_perf_options *opt, struct coll_source **out,
 	raise_descriptor_limit();
 	rc = s->epoll < 0 ? err_errno(err, -errno, "epoll") : read_cpus(s, err);
 	if (!rc)
+		rc = copy_names(s, opt, err);
+	if (!rc)
 		rc = open_all(s, opt, err);
 	/* mappings and names from now on; samples from start() */
 	if (!rc && !opt->on_exec)
@@ -359,6 +411,8 @@ int coll_perf_new(const struct coll_perf_options *opt, struct coll_source **out,
 			 "locked (sysctl kernel.perf_event_mlock_kb, ulimit -l)",
 			 s->pages * (size_t)sysconf(_SC_PAGESIZE) / 1024,
 			 opt->pages * (size_t)sysconf(_SC_PAGESIZE) / 1024);
+	else
+		coll_together_note(opt->events, opt->nr_events, notes);
 	*out = &s->base;
 	return 0;
 }

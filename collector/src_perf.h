@@ -24,7 +24,7 @@ struct coll_perf_options {
 
 /**
  * coll_perf_new - opens events on every CPU and maps their rings
- * @notes: what was changed to make it work (smaller rings), or ""; at least 256 bytes
+ * @notes: what was changed to make it work (smaller rings), or which events take turns, or ""; at least 256 bytes
  * Returns 0, -EACCES or -EPERM if the user may not (everybody needs more rights than
  * single threads), or another -errno.
  */

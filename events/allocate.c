@@ -57,7 +57,8 @@ int ev_allocate(const uint64_t *wants, size_t nr, uint8_t *out, size_t *refused)
 static uint64_t wanted(const struct ev_spec *s, unsigned counters)
 {
 	const struct ev_def *d = s->event.def;
-	uint64_t there = counters && counters < MAX_COUNTERS ? (1ull << counters) - 1 : ~0ull;
+	uint64_t there =
+		counters && counters < MAX_COUNTERS ? (1ull << counters) - 1 : ~0ull;
 
 	if (!d || d->ext)
 		return 0;
@@ -100,10 +101,11 @@ static int say_refused(const struct ev_spec *const *specs, const uint64_t *wants
 	for (unsigned c = 0; c < MAX_COUNTERS; c++)
 		if (wants[refused] & 1ull << c)
 			strbuf_printf(&list, "%s%u", list.len ? ", " : "", c);
-	return err_set(err, -EBUSY,
-		       "%s cannot be counted together with %s: of its counters (%s) none is "
-		       "left; leave events out, or record them one after the other",
-		       specs[refused]->event.name, strbuf_str(&others), strbuf_str(&list));
+	return err_set(
+		err, -EBUSY,
+		"%s cannot be counted together with %s: of its counters (%s) none is "
+		"left; leave events out, or record them one after the other",
+		specs[refused]->event.name, strbuf_str(&others), strbuf_str(&list));
 }
 
 int ev_allocate_specs(const struct ev_spec *const *specs, size_t nr, unsigned counters,

@@ -18,9 +18,9 @@
 #define TEXT(n, file)                                                                    \
 	extern const char ev_text_##n[], ev_text_end_##n[];                              \
 	__asm__(".pushsection .rodata\n"                                                 \
-		".hidden ev_text_" #n "\n.hidden ev_text_end_" #n "\n"                    \
-		".global ev_text_" #n "\n.global ev_text_end_" #n "\n"                    \
-		"ev_text_" #n ": .incbin \"events/tables/" file "\"\n"                    \
+		".hidden ev_text_" #n "\n.hidden ev_text_end_" #n "\n"                   \
+		".global ev_text_" #n "\n.global ev_text_end_" #n "\n"                   \
+		"ev_text_" #n ": .incbin \"events/tables/" file "\"\n"                   \
 		"ev_text_end_" #n ": .byte 0\n"                                          \
 		".popsection\n");
 TABLES(TEXT)

@@ -75,10 +75,11 @@ int ev_attr_resolve(struct ev_attr *a, struct err *err)
 		return 0;
 	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", a->pmu);
 	if (file_slurp(AT_FDCWD, path, 64, &text, NULL) || !text.len)
-		return err_set(err, -ENODEV,
-			       "this machine has no %s: the processor does not have it, a "
-			       "hypervisor hides it, or the kernel has no driver for it",
-			       a->pmu);
+		return err_set(
+			err, -ENODEV,
+			"this machine has no %s: the processor does not have it, a "
+			"hypervisor hides it, or the kernel has no driver for it",
+			a->pmu);
 	type = strtoul(text.data, &end, 10);
 	if (end == text.data || type > UINT32_MAX)
 		return err_set(err, -EINVAL, "%s: is no number", path);
@@ -109,9 +110,10 @@ static int add_counter(const struct ev_wish *w, const struct kind *kind, unsigne
 
 	split(w, &mask, &extra);
 	if (kind && kind->type == PERF_TYPE_SOFTWARE)
-		return err_set(err, -EINVAL,
-			       "%s: the driver takes events of the hardware and its timer",
-			       w->def->name);
+		return err_set(
+			err, -EINVAL,
+			"%s: the driver takes events of the hardware and its timer",
+			w->def->name);
 	if (w->mask && (w->mask->config1 || w->mask->extra & EV_PEBS))
 		return err_set(err, -EINVAL,
 			       "%s: the driver's counters know no precise events and no "

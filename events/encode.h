@@ -10,7 +10,8 @@
 
 /* How perf is asked for an event: what goes into struct perf_event_attr. */
 struct ev_attr {
-	const char *pmu; /* not NULL: @type is in /sys/bus/event_source/devices/PMU/type */
+	const char
+		*pmu; /* not NULL: @type is in /sys/bus/event_source/devices/PMU/type */
 	uint32_t type;
 	uint64_t config, config1;
 	unsigned precise; /* precise_ip */

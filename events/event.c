@@ -14,8 +14,13 @@ enum { MAX_SUGGESTIONS = 3, RAW_COUNT = 100000 };
 
 /* What tables call cycles. */
 static const char *const cycles[] = {
-	"cycles",	      "cpu-cycles", "ref-cycles",	"CPU_CLK_UNHALTED",
-	"CYCLES_NOT_IN_HALT", "CPU_CYCLES", "UNHALTED_CORE_CYCLES",
+	"cycles",
+	"cpu-cycles",
+	"ref-cycles",
+	"CPU_CLK_UNHALTED",
+	"CYCLES_NOT_IN_HALT",
+	"CPU_CYCLES",
+	"UNHALTED_CORE_CYCLES",
 	"UNHALTED_REFERENCE_CYCLES",
 };
 

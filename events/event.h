@@ -19,16 +19,16 @@ enum ev_kind {
 };
 
 struct ev_event {
-	const char *name;  /* as sample files are called */
-	const char *doc;   /* one line */
+	const char *name;             /* as sample files are called */
+	const char *doc;              /* one line */
 	const struct ev_table *table; /* where it is from; NULL: a raw code */
 	const struct ev_def *def;     /* likewise */
 	enum ev_kind kind;
 	uint64_t raw_config;    /* perf_event_attr.config of a raw code */
 	uint64_t default_count; /* events per sample if none is given; 0: by the rate */
-	bool is_time;      /* counts nanoseconds: a rate is a count */
-	bool is_cycles;    /* counts processor cycles */
-	bool raw;          /* rNNN: a unit mask is or-ed into bits 8-15 of the code */
+	bool is_time;           /* counts nanoseconds: a rate is a count */
+	bool is_cycles;         /* counts processor cycles */
+	bool raw; /* rNNN: a unit mask is or-ed into bits 8-15 of the code */
 };
 
 /**

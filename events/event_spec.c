@@ -46,8 +46,9 @@ static int bad_mask(const struct ev_masks *s, const char *text, const char *give
 	CLEANUP(strbuf_fini) struct strbuf allowed = { 0 };
 
 	ev_masks_allowed(s, &allowed);
-	return err_set(err, -EINVAL, "event %s: unit mask %s %s: there %s %s", text, given,
-		       why, s->all.len == 1 ? "is only" : "are", strbuf_str(&allowed));
+	return err_set(err, -EINVAL, "event %s: unit mask %s %s: there %s %s", text,
+		       given, why, s->all.len == 1 ? "is only" : "are",
+		       strbuf_str(&allowed));
 }
 
 static int set_table_mask(const struct ev_masks *s, const char *given, const char *text,
@@ -115,10 +116,18 @@ static int set_count(const char *given, const char *text, struct ev_spec *s,
 		return err_set(err, -EINVAL, "event %s: %s; %s", text, why.msg, syntax);
 	s->count = count;
 	if (count && d && count < d->minimum)
-		return err_set(err, -EINVAL,
-			       "event %s: a sample every %llu events is too often for %s: "
-			       "the least is %llu",
-			       text, count, d->name, (unsigned long long)d->minimum);
+		return err_set(
+			err, -EINVAL,
+			"event %s: a sample every %llu events is too often for %s: "
+			"the least is %llu",
+			text, count, d->name, (unsigned long long)d->minimum);
+	/* the lowest four bits are not there */
+	if (count % 16 && d && d->ext && !strncmp(d->ext, "ibs_", 4))
+		return err_set(
+			err, -EINVAL,
+			"event %s: IBS takes counts that are multiples of 16: %llu or "
+			"%llu",
+			text, count & ~15ull, (count | 15) + 1);
 	return 0;
 }
 
@@ -157,8 +166,9 @@ static int split(char *rest, const char *text, struct fields *f, struct ev_spec 
 
 	while ((word = strsep(&rest, ":"))) {
 		if (i == 4)
-			return err_set(err, -EINVAL, "event %s: more than five fields: %s",
-				       text, syntax);
+			return err_set(err, -EINVAL,
+				       "event %s: more than five fields: %s", text,
+				       syntax);
 		if (i < 3 && set_mode(word, s)) {
 			if (rest)
 				return err_set(err, -EINVAL,
@@ -204,9 +214,9 @@ int ev_spec_parse_in(const struct ev_tables *in, const char *text, struct ev_spe
 		return unknown(in, name, err);
 	rc = rest ? split(rest, text, &f, &s, err) : 0;
 	rc = rc ? rc : set_count(f.count, text, &s, err);
-	rc = rc ? rc : set_mask(f.mask, text, &s, err);
 	rc = rc ? rc : set_flag(f.kernel, "kernel", text, &s.kernel, err);
 	rc = rc ? rc : set_flag(f.user, "user", text, &s.user, err);
+	rc = rc ? rc : set_mask(f.mask, text, &s, err);
 	if (!rc && !s.kernel && !s.user)
 		rc = err_set(err, -EINVAL,
 			     "event %s: neither kernel nor user code would be sampled; "

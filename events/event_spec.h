@@ -12,11 +12,12 @@
 /* What a person asks to be sampled: NAME[:COUNT[:UNITMASK[:KERNEL[:USER]]]]. */
 struct ev_spec {
 	struct ev_event event;
-	char raw_name[32];   /* where event.name points for a raw code */
-	uint64_t count;      /* events per sample as given; 0: not given */
-	uint64_t unit_mask;  /* as sample files know it */
-	const struct ev_mask *mask; /* of the event's table; NULL: a sum of several, none */
-	bool kernel, user;   /* which mode is sampled; at least one */
+	char raw_name[32];  /* where event.name points for a raw code */
+	uint64_t count;     /* events per sample as given; 0: not given */
+	uint64_t unit_mask; /* as sample files know it */
+	const struct ev_mask
+		*mask;     /* of the event's table; NULL: a sum of several, none */
+	bool kernel, user; /* which mode is sampled; at least one */
 };
 
 /**

@@ -38,8 +38,8 @@ static const struct arm_part {
 	unsigned part;
 	const char *type;
 } arm_parts[] = {
-	{ 0xd03, "arm/armv8-cortex-a53" }, { 0xd07, "arm/armv8-cortex-a57" },
-	{ 0xd08, "arm/armv8-cortex-a72" }, { 0xd0b, "arm/armv8-cortex-a76" },
+	{ 0xd03, "arm/armv8-cortex-a53" },  { 0xd07, "arm/armv8-cortex-a57" },
+	{ 0xd08, "arm/armv8-cortex-a72" },  { 0xd0b, "arm/armv8-cortex-a76" },
 	{ 0xd0c, "arm/armv8-neoverse-n1" }, { 0xd40, "arm/armv8-neoverse-v1" },
 	{ 0xd49, "arm/armv8-neoverse-n2" },
 };
@@ -50,9 +50,8 @@ const char *ev_arm_cpu(uint64_t midr)
 
 	if ((midr >> 16 & 0xf) != 0xf)
 		return NULL; /* older than ARMv7 */
-	for (size_t i = 0; implementer == 0x41 &&
-			   i < sizeof(arm_parts) / sizeof(arm_parts[0]);
-	     i++)
+	for (size_t i = 0;
+	     implementer == 0x41 && i < sizeof(arm_parts) / sizeof(arm_parts[0]); i++)
 		if (arm_parts[i].part == part)
 			return arm_parts[i].type;
 	return "arm/armv8-pmuv3";
@@ -138,7 +137,8 @@ static void read_cpu(struct ev_machine *m)
 		family += a >> 20 & 0xff;
 	type = ev_x86_cpu(vendor, family, model);
 	snprintf(m->cpu, sizeof(m->cpu), "%s", type ? type : "");
-	snprintf(m->what, sizeof(m->what), "%s family %u model %u", vendor, family, model);
+	snprintf(m->what, sizeof(m->what), "%s family %u model %u", vendor, family,
+		 model);
 	m->nr_counters = count_counters(vendor);
 	read_hypervisor(m);
 }
@@ -212,12 +212,14 @@ void ev_machine_say(const struct ev_machine *m, struct strbuf *out)
 	else if (m->counters)
 		strbuf_puts(out, " with counters");
 	else if (*m->hypervisor)
-		strbuf_printf(out,
-			      "; this virtual machine (%s) offers no performance counters: "
-			      "only TIMER and the kernel's own events can be sampled, "
-			      "unless its host passes the counters on",
-			      m->hypervisor);
+		strbuf_printf(
+			out,
+			"; this virtual machine (%s) offers no performance counters: "
+			"only TIMER and the kernel's own events can be sampled, "
+			"unless its host passes the counters on",
+			m->hypervisor);
 	else
-		strbuf_puts(out, "; the kernel drives no performance counters of it: only "
-				 "TIMER and the kernel's own events can be sampled");
+		strbuf_puts(out,
+			    "; the kernel drives no performance counters of it: only "
+			    "TIMER and the kernel's own events can be sampled");
 }

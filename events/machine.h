@@ -11,10 +11,10 @@
 
 /* The processor a program runs on. */
 struct ev_machine {
-	char cpu[64];        /* its processor type; "" if no table is for it */
-	char what[96];       /* for people: "AuthenticAMD family 25 model 17" */
-	char hypervisor[16]; /* "KVM"; "" on bare metal, or if none tells */
-	bool counters;       /* the kernel drives its counters */
+	char cpu[64];         /* its processor type; "" if no table is for it */
+	char what[96];        /* for people: "AuthenticAMD family 25 model 17" */
+	char hypervisor[16];  /* "KVM"; "" on bare metal, or if none tells */
+	bool counters;        /* the kernel drives its counters */
 	unsigned nr_counters; /* as the processor tells; 0: it does not */
 };
 

@@ -42,9 +42,9 @@ static bool is_cpu(const char *cpu)
 		return false;
 	for (const char *c = cpu; *c; c++) {
 		slashes += *c == '/';
-		if (*c == '.' || *c == '/' ? c == cpu || c[-1] == '/' || !c[1]
-					   : !isalnum((unsigned char)*c) && *c != '_' &&
-						     *c != '-')
+		if (*c == '.' || *c == '/'
+			    ? c == cpu || c[-1] == '/' || !c[1]
+			    : !isalnum((unsigned char)*c) && *c != '_' && *c != '-')
 			return false;
 	}
 	return slashes <= 1;

@@ -54,7 +54,7 @@ struct ev_def {
 	const char *name, *doc;
 	const char *ext; /* not of the core's counters: whose; NULL: of the counters */
 	uint64_t code;
-	uint64_t counters; /* bit N: counter N can count it; 0: only the kernel knows */
+	uint64_t counters;   /* bit N: counter N can count it; 0: only the kernel knows */
 	bool cpuid_counters; /* counters: CPUID tells */
 	uint64_t minimum;    /* fewest events a sample */
 	uint64_t count;      /* of a sample, if none is given; 0: by the rate */
@@ -74,8 +74,8 @@ struct ev_table {
 struct ev_source {
 	/* Appends the file @path ("ARCH/CPU/events") and says in @name how messages call
 	 * it.  0, -ENOENT without a message, or -errno with one. */
-	int (*read)(void *ctx, const char *path, struct strbuf *text,
-		    struct strbuf *name, struct err *err);
+	int (*read)(void *ctx, const char *path, struct strbuf *text, struct strbuf *name,
+		    struct err *err);
 	void *ctx;
 };
 

@@ -64,8 +64,8 @@ static int check_pair(const struct ev_parse *at, const struct ev_masks *s,
 		      const struct ev_mask *a, const struct ev_mask *b)
 {
 	if (ev_mask_number(a) == ev_mask_number(b))
-		return ev_bad(at, "%s: unit mask 0x%x is there already (line %u)", s->name,
-			      a->value, b->line);
+		return ev_bad(at, "%s: unit mask 0x%x is there already (line %u)",
+			      s->name, a->value, b->line);
 	if (a->name && b->name && !strcasecmp(a->name, b->name))
 		return ev_bad(at, "%s: unit mask name %s is there already (line %u)",
 			      s->name, a->name, b->line);
@@ -79,7 +79,8 @@ static int check_default(const struct ev_parse *at, const struct ev_masks *s)
 	if (s->default_name)
 		return ev_masks_by_name(s, s->default_name)
 			       ? 0
-			       : ev_bad(at, "%s: no unit mask is called %.60s, its default",
+			       : ev_bad(at,
+					"%s: no unit mask is called %.60s, its default",
 					s->name, s->default_name);
 	if (ev_masks_by_number(s, s->default_value, &several) ||
 	    ev_masks_sum(s, s->default_value))
@@ -92,10 +93,11 @@ static int check_raw(const struct ev_parse *at, const struct ev_masks *s)
 {
 	vec_for(&s->all, m)
 		if (m->raw && s->type == EV_BITMASK)
-			return ev_bad(at,
-				      "%s: unit mask 0x%x with config= or config1= cannot "
-				      "be of a bitmask",
-				      s->name, m->value);
+			return ev_bad(
+				at,
+				"%s: unit mask 0x%x with config= or config1= cannot "
+				"be of a bitmask",
+				s->name, m->value);
 	return 0;
 }
 
@@ -108,7 +110,8 @@ int ev_check_masks(const struct ev_parse *p, const struct ev_masks *s)
 	if (!s->all.len)
 		return ev_bad(&at, "%s has no unit masks", s->name);
 	if (s->type == EV_MANDATORY && s->all.len != 1)
-		return ev_bad(&at, "%s is mandatory and has %zu unit masks instead of one",
+		return ev_bad(&at,
+			      "%s is mandatory and has %zu unit masks instead of one",
 			      s->name, s->all.len);
 	for (size_t i = 0; i < s->all.len && !rc; i++) {
 		at.line = s->all.data[i].line;

@@ -70,8 +70,8 @@ static const struct tag {
 	const char *name;
 	int (*set)(struct ev_parse *p, const char *value, struct ev_def *d);
 } tags[] = {
-	{ "event", set_code },	   { "counters", set_counters }, { "um", set_um },
-	{ "minimum", set_minimum }, { "default", set_count },	  { "name", set_name },
+	{ "event", set_code },      { "counters", set_counters }, { "um", set_um },
+	{ "minimum", set_minimum }, { "default", set_count },     { "name", set_name },
 	{ "ext", set_ext },
 };
 
@@ -88,8 +88,11 @@ static int take(struct ev_parse *p, const struct ev_tag *t, unsigned *seen,
 		*seen |= 1u << i;
 		return tags[i].set(p, t->value, d);
 	}
-	return ev_bad(p, "unknown tag %.40s:; an event has event:, counters:, um:, minimum:, "
-			 "default:, name:, ext: and \" : DESCRIPTION\"", t->tag);
+	return ev_bad(
+		p,
+		"unknown tag %.40s:; an event has event:, counters:, um:, minimum:, "
+		"default:, name:, ext: and \" : DESCRIPTION\"",
+		t->tag);
 }
 
 static int check(struct ev_parse *p, unsigned seen, const struct ev_def *d,

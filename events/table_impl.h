@@ -16,6 +16,7 @@ enum {
 	EV_MAX_FILE = 4 << 20, /* bytes */
 	EV_MAX_DEPTH = 8,      /* files that include each other */
 	EV_MAX_DEFS = 1 << 16,
+	EV_MAX_MASKS = 1024, /* of a set: each is compared with each */
 	EV_MAX_COUNTERS = 64,
 };
 
@@ -26,9 +27,9 @@ struct ev_parse {
 	struct err *err;
 	const char *file; /* as messages call it */
 	unsigned line;
-	unsigned depth;        /* of includes */
+	unsigned depth;                /* of includes */
 	const char *cpu[EV_MAX_DEPTH]; /* whose files are open, outermost first */
-	struct ev_masks *open; /* unit_masks: the set whose masks follow */
+	struct ev_masks *open;         /* unit_masks: the set whose masks follow */
 };
 
 /* -EINVAL and "FILE:LINE: why". */

@@ -63,8 +63,10 @@ static int take(const struct ev_parse *p, const struct ev_tag *t, struct head *h
 		return set_once(p, t, &h->type);
 	if (!strcmp(t->tag, "default"))
 		return set_once(p, t, &h->dflt);
-	return ev_bad(p, "unknown tag %.40s:; a set of unit masks has name:, type: and "
-			 "default:", t->tag);
+	return ev_bad(p,
+		      "unknown tag %.40s:; a set of unit masks has name:, type: and "
+		      "default:",
+		      t->tag);
 }
 
 static int set_type(const struct ev_parse *p, const char *text, struct ev_masks *s)
@@ -108,8 +110,10 @@ static int start_set(struct ev_parse *p, const struct head *h)
 	int rc;
 
 	if (!h->name || !h->type || !h->dflt)
-		return ev_bad(p, "%s: is missing", !h->name ? "name"
-						   : !h->type ? "type" : "default");
+		return ev_bad(p, "%s: is missing",
+			      !h->name   ? "name"
+			      : !h->type ? "type"
+					 : "default");
 	rc = ev_name(p, "name", h->name);
 	if (rc)
 		return rc;
@@ -138,7 +142,8 @@ static int head_line(struct ev_parse *p, char *line)
 		rc = take(p, &t, &h);
 	}
 	if (!rc && (more < 0 || line))
-		rc = more < 0 ? more : ev_bad(p, "a set of unit masks has no description");
+		rc = more < 0 ? more
+			      : ev_bad(p, "a set of unit masks has no description");
 	return rc ? rc : start_set(p, &h);
 }
 
@@ -148,7 +153,10 @@ static const struct word {
 	const char *word;
 	uint32_t bits;
 } words[] = {
-	{ "edge", EV_EDGE }, { "any", EV_ANY }, { "inv", EV_INV }, { "pebs", EV_PEBS },
+	{ "edge", EV_EDGE },
+	{ "any", EV_ANY },
+	{ "inv", EV_INV },
+	{ "pebs", EV_PEBS },
 };
 
 static int numbered_bit(const struct ev_parse *p, const char *word, struct ev_mask *m)
@@ -169,8 +177,10 @@ static int numbered_bit(const struct ev_parse *p, const char *word, struct ev_ma
 		m->raw = true;
 		return ev_hex(p, "config1", word + 8, UINT64_MAX, &m->config1);
 	}
-	return ev_bad(p, "extra: \"%.40s\": there are edge, any, inv, pebs, cmask=N, "
-			 "config=N and config1=N", word);
+	return ev_bad(p,
+		      "extra: \"%.40s\": there are edge, any, inv, pebs, cmask=N, "
+		      "config=N and config1=N",
+		      word);
 }
 
 static int extra_bit(const struct ev_parse *p, const char *word, struct ev_mask *m)
@@ -195,8 +205,7 @@ static char *cut_word(char **rest)
 	return word;
 }
 
-static int set_extra(const struct ev_parse *p, char *bits, char **rest,
-		     struct ev_mask *m)
+static int set_extra(const struct ev_parse *p, char *bits, char **rest, struct ev_mask *m)
 {
 	const char *name = cut_word(rest);
 	char *word;
@@ -238,6 +247,9 @@ static int mask_line(struct ev_parse *p, char *line)
 		rc = ev_bad(p, "unit mask %s has no description", value);
 	if (rc)
 		return rc;
+	if (p->open->all.len == EV_MAX_MASKS)
+		return ev_bad(p, "%s has more than %d unit masks", p->open->name,
+			      EV_MAX_MASKS);
 	m.doc = ev_strdup(p, rest);
 	if (!m.doc || vec_push(&p->open->all, m))
 		return ev_no_memory(p);
@@ -259,6 +271,8 @@ static int append(struct ev_parse *p, struct ev_masks *to, const struct ev_masks
 	if (to->all.len && to->type != from->type)
 		return ev_bad(p, "um: %s is %s and %s is not", from->name,
 			      type_names[from->type], type_names[to->type]);
+	if (to->all.len + from->all.len > EV_MAX_MASKS)
+		return ev_bad(p, "um: more than %d unit masks", EV_MAX_MASKS);
 	vec_for(&from->all, m)
 		if (vec_push(&to->all, *m))
 			return ev_no_memory(p);

@@ -23,17 +23,6 @@ static const struct {
 #undef CPU
 };
 
-struct event_row {
-	const char *name, *doc;
-	uint64_t plain_mask;
-};
-
-static const struct event_row events[] = {
-#define EVENT(name_, doc_, mask_) { name_, doc_, mask_ },
-#include "opfs/header_event_list.h"
-#undef EVENT
-};
-
 const char *header_cpu_name(uint32_t cpu_type)
 {
 	for (size_t i = 0; i < NR(cpus); i++)
@@ -50,31 +39,57 @@ const char *header_cpu_type(uint32_t cpu_type)
 	return NULL;
 }
 
-/* False: nothing is known about the event. */
-static bool find_event(const char *name, struct event_row *out)
+static const struct ev_def *find_in(const char *cpu, const char *name)
 {
-	char room[32];
-	struct ev_event e;
+	const struct ev_table *t;
+	const struct ev_def *d;
 
-	for (size_t i = 0; i < NR(events); i++) {
-		if (!strcmp(events[i].name, name)) {
-			*out = events[i];
-			return true;
-		}
-	}
-	if (!ev_event_find(ev_machine_tables(NULL), name, &e, room) || e.raw)
-		return false;
-	*out = (struct event_row){ .name = e.name, .doc = e.doc };
-	return true;
+	if (!cpu || ev_table_get(cpu, &t, NULL))
+		return NULL;
+	d = ev_table_find(t, name);
+	return d && !strcmp(d->name, name) ? d : NULL;
+}
+
+/* NULL: nothing is known about the event.  The architectural events of Intel's CPUs are in
+ * OProfile's words, and its tables of these CPUs include them. */
+static const struct ev_def *find_event(uint32_t cpu_type, const char *name)
+{
+	const char *const cpus_of[] = { "i386/arch_perfmon", header_cpu_type(cpu_type),
+					"perf/generic", "perf/software", "timer" };
+	const struct ev_def *d = NULL;
+	struct ev_event e;
+	char room[32];
+
+	for (size_t i = 0; i < NR(cpus_of) && !d; i++)
+		d = find_in(cpus_of[i], name);
+	/* a type that stands for several: this machine may be of it */
+	if (!d && ev_event_find(ev_machine_tables(NULL), name, &e, room))
+		d = e.def;
+	return d;
 }
 
 const char *header_event_doc(uint32_t cpu_type, const char *event)
 {
-	struct event_row row;
+	const struct ev_def *d;
 
 	if (cpu_type == HEADER_CPU_TIMER)
 		return "CPU time, by a timer";
-	return find_event(event, &row) ? row.doc : NULL;
+	d = find_event(cpu_type, event);
+	return d ? d->doc : NULL;
+}
+
+/* What a unit mask selects, as OProfile says it. */
+static const char *mask_doc(const struct ev_def *d, uint64_t unit_mask)
+{
+	const struct ev_mask *m;
+	bool several;
+
+	if (!d->masks)
+		return unit_mask ? "multiple flags" : "No unit mask";
+	m = unit_mask > UINT32_MAX
+		    ? NULL
+		    : ev_masks_by_number(d->masks, (uint32_t)unit_mask, &several);
+	return m ? m->doc : "multiple flags";
 }
 
 void header_cpu(const struct profile *p, struct strbuf *out)
@@ -96,8 +111,7 @@ void header_cpu(const struct profile *p, struct strbuf *out)
 
 void header_class(const struct profile_class *c, struct strbuf *out)
 {
-	struct event_row row;
-	bool known = find_event(c->event, &row);
+	const struct ev_def *d = find_event(c->header->cpu_type, c->event);
 
 	if (c->header->cpu_type == HEADER_CPU_TIMER) {
 		strbuf_puts(out, "Profiling through timer interrupt");
@@ -106,12 +120,11 @@ void header_class(const struct profile_class *c, struct strbuf *out)
 	strbuf_puts(out, "Counted ");
 	view_text(c->event, out);
 	strbuf_puts(out, " events");
-	if (known)
-		strbuf_printf(out, " (%s)", row.doc);
+	if (d)
+		strbuf_printf(out, " (%s)", d->doc);
 	strbuf_printf(out, " with a unit mask of 0x%02" PRIx64, c->unit_mask);
-	if (known)
-		strbuf_puts(out, c->unit_mask == row.plain_mask ? " (No unit mask)"
-								: " (multiple flags)");
+	if (d)
+		strbuf_printf(out, " (%s)", mask_doc(d, c->unit_mask));
 	strbuf_printf(out, " count %" PRIu64, c->count);
 }
 

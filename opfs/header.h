@@ -17,7 +17,7 @@ const char *header_cpu_type(uint32_t cpu_type);
 
 #define HEADER_CPU_TIMER 4 /* samples are taken by a timer: there is no event to tell */
 
-/* What an event counts, or NULL if that is not known: header_event_list.h, events/. */
+/* What an event counts, or NULL if that is not known: the tables of events/. */
 const char *header_event_doc(uint32_t cpu_type, const char *event);
 
 /* "NAME, speed N MHz (estimated)"; nothing without a class. */

@@ -71,14 +71,15 @@ static void readme_text(struct strbuf *out)
 
 	ev_machine_tables(&why);
 	ev_machine_say(ev_machine(), out);
-	strbuf_puts(out,
-		    "\n\nA directory for each event that can be asked for by name:\n"
-		    "  description  what it counts\n"
-		    "  unit-masks   which of it: opcollect record -e NAME:COUNT:UNITMASK\n"
-		    "  counters     of the processor that can count it\n"
-		    "  minimum      fewest events from sample to sample\n"
-		    "grep -ri miss . finds what has to do with misses. Events of other "
-		    "processors:\nopcollect events --cpu-type TYPE.");
+	strbuf_puts(
+		out,
+		"\n\nA directory for each event that can be asked for by name:\n"
+		"  description  what it counts\n"
+		"  unit-masks   which of it: opcollect record -e NAME:COUNT:UNITMASK\n"
+		"  counters     of the processor that can count it\n"
+		"  minimum      fewest events from sample to sample\n"
+		"grep -ri miss . finds what has to do with misses. Events of other "
+		"processors:\nopcollect events --cpu-type TYPE.");
 	if (*why)
 		strbuf_printf(out, "\n\n%s", why);
 }

@@ -134,7 +134,8 @@ static uint64_t as_manual(const struct event *e, uint64_t code)
 /* Does one number say all of what the mask adds? */
 static bool is_simple(const struct event *e, const struct pfm_code *c, uint64_t code)
 {
-	return e->x86 && !c->config1 && !((c->config ^ code) & ~(uint64_t)(0xff00 | FLAGS));
+	return e->x86 && !c->config1 &&
+	       !((c->config ^ code) & ~(uint64_t)(0xff00 | FLAGS));
 }
 
 /* May masks be summed?  Every two of them, as libpfm4 encodes it. */
@@ -152,7 +153,8 @@ static bool is_bitmask(const struct event *e, uint64_t code)
 
 			if (both == a->code.config || both == b->code.config)
 				continue;
-			if (!pfm_code_of(e->pmu, e->info.name, a->umask, b->umask, &sum) ||
+			if (!pfm_code_of(e->pmu, e->info.name, a->umask, b->umask,
+					 &sum) ||
 			    sum.config != both)
 				return false;
 		}
@@ -169,8 +171,8 @@ static void add_doc(struct strbuf *out, const char *doc, const char *name)
 
 	if (!doc || !*doc || !strcmp(doc, "TBD")) {
 		for (const char *c = name; *c; c++)
-			strbuf_putc(out, (char)(*c == '_' ? ' '
-							  : tolower((unsigned char)*c)));
+			strbuf_putc(out,
+				    (char)(*c == '_' ? ' ' : tolower((unsigned char)*c)));
 		return;
 	}
 	for (const char *c = doc; *c; c++) {
@@ -180,8 +182,8 @@ static void add_doc(struct strbuf *out, const char *doc, const char *name)
 			continue;
 		strbuf_putc(out, (char)(blank ? ' ' : *c));
 	}
-	while (out->len > start && (out->data[out->len - 1] == ' ' ||
-				    out->data[out->len - 1] == '.'))
+	while (out->len > start &&
+	       (out->data[out->len - 1] == ' ' || out->data[out->len - 1] == '.'))
 		strbuf_truncate(out, out->len - 1);
 }
 
@@ -265,8 +267,9 @@ static void add_set(struct strbuf *out, const struct event *e, uint64_t code)
 		precise |= e->masks.data[i].precise;
 	}
 	strbuf_printf(out, " type:%s default:%s\n",
-		      bits && nr > 1		  ? "bitmask"
-		      : nr == 1 && !precise ? "mandatory" : "exclusive",
+		      bits && nr > 1        ? "bitmask"
+		      : nr == 1 && !precise ? "mandatory"
+					    : "exclusive",
 		      default_mask(e)->name);
 	for (size_t i = 0; i < e->masks.len; i++) {
 		const struct mask *m = &e->masks.data[i];
@@ -325,7 +328,9 @@ static int add_event(struct out *o, struct event *e)
 	}
 	/* bits of a mask that is always the same */
 	if (!e->masks.len && (e->plain.config != code || e->plain.config1)) {
-		struct mask m = { .name = "only", .doc = "No unit mask", .code = e->plain };
+		struct mask m = { .name = "only",
+				  .doc = "No unit mask",
+				  .code = e->plain };
 
 		if (vec_push(&e->masks, m))
 			return -ENOMEM;
@@ -372,7 +377,8 @@ static int write_table(const char *dir, const char *cpu, const pfm_pmu_info_t *p
 		      "# Unit masks of %s, by libpfm4 (%s)\n"
 		      "name:zero type:mandatory default:0x0\n\t0x0 No unit mask\n",
 		      pmu->desc, pmu->name);
-	strbuf_printf(&o->events, "# Events of %s, by libpfm4 (%s)\n", pmu->desc, pmu->name);
+	strbuf_printf(&o->events, "# Events of %s, by libpfm4 (%s)\n", pmu->desc,
+		      pmu->name);
 	rc = add_pmu(o, pmu, x86);
 	if (rc || strbuf_error(&o->events) || strbuf_error(&o->masks))
 		return err_set(err, -ENOMEM, "out of memory");

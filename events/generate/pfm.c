@@ -34,8 +34,8 @@ bool pfm_cpu_type(const pfm_pmu_info_t *pmu, char room[96])
 	return true;
 }
 
-bool pfm_code_of(const char *pmu, const char *event, const char *umask,
-		 const char *other, struct pfm_code *out)
+bool pfm_code_of(const char *pmu, const char *event, const char *umask, const char *other,
+		 struct pfm_code *out)
 {
 	struct perf_event_attr attr = { .size = sizeof(attr) };
 	pfm_perf_encode_arg_t arg = { .size = sizeof(arg), .attr = &attr };

@@ -21,8 +21,8 @@ struct pfm_code {
 };
 
 /* Encodes "PMU::EVENT[:UMASK[:UMASK]]" for perf; false: libpfm4 refuses. */
-bool pfm_code_of(const char *pmu, const char *event, const char *umask,
-		 const char *other, struct pfm_code *out);
+bool pfm_code_of(const char *pmu, const char *event, const char *umask, const char *other,
+		 struct pfm_code *out);
 
 bool pfm_pmu_at(int i, pfm_pmu_info_t *out);
 bool pfm_event_at(int i, pfm_event_info_t *out);

@@ -124,6 +124,14 @@ assert int(ours["config1"], 16) == 0, ours
 	"$BATS_TEST_TMPDIR/alone/opcollect" events --list-cpu-types | grep -c . | grep -qx 7
 }
 
+@test "what is listed can be recorded, and samples are called so" {
+	cd "$BATS_TEST_TMPDIR"
+	"$OPFS_BIN/opcollect" record -e page-faults:1:user -- ls / >/dev/null 2>err ||
+		{ cat err; skip "this user may not record here"; }
+	[ "$("$OPFS_BIN/opfs" cat current/report.tsv 2>/dev/null | awk 'NR == 2 { print $1 }')" = page-faults:1 ]
+	"$OPFS_BIN/opfs" cat current/report | grep -q '^Counted page-faults events (page faults) '
+}
+
 @test "a full disk is an error" {
 	[ -w /dev/full ] || skip "no /dev/full"
 	"$OPFS_BIN/opcollect" events --json >/dev/full 2>"$BATS_TEST_TMPDIR/err" && return 1

@@ -87,7 +87,8 @@ static void check_mask(const struct ev_tables *in, const struct ev_def *d,
 	strbuf_printf(&text, "%s::%s", d->name, m->name);
 	if (strlen(strbuf_str(&text)) < 200 &&
 	    ev_spec_parse_in(in, text.data, &s, &err) == 0 && s.mask != m &&
-	    strcmp(m->name, "sys") && strcmp(m->name, "kernel") && strcmp(m->name, "user"))
+	    strcmp(m->name, "sys") && strcmp(m->name, "kernel") &&
+	    strcmp(m->name, "user"))
 		abort();
 }
 
@@ -98,7 +99,8 @@ static void check_def(const struct ev_tables *in, const struct ev_def *d)
 	struct ev_attr attr;
 	uint32_t number = d->masks ? ev_masks_default(d->masks, &m) : 0;
 
-	if (!d->name || !*d->doc || !d->minimum || ev_table_find(in->all[0], d->name) != d)
+	if (!d->name || !*d->doc || !d->minimum ||
+	    ev_table_find(in->all[0], d->name) != d)
 		abort();
 	if (d->masks && !m && !ev_masks_sum(d->masks, number))
 		abort();

@@ -53,7 +53,8 @@ static void same(const struct ev_attr *a, const struct pfm_code *c, const char *
 	cr_expect_eq(a->config, c->config, "%s:%s: %llx, libpfm4 %llx", what, more,
 		     (unsigned long long)a->config, (unsigned long long)c->config);
 	cr_expect_eq(a->config1, c->config1, "%s:%s: config1 %llx, libpfm4 %llx", what,
-		     more, (unsigned long long)a->config1, (unsigned long long)c->config1);
+		     more, (unsigned long long)a->config1,
+		     (unsigned long long)c->config1);
 	cr_expect_null(a->pmu);
 }
 
@@ -128,8 +129,8 @@ Test(encode, agrees_with_libpfm4_on_every_event_of_generated_tables, .timeout = 
 
 /* ---- sums of masks, by number */
 
-static void check_sums(const struct ev_table *t, const char *pmu,
-		       const struct ev_def *d, unsigned *nr)
+static void check_sums(const struct ev_table *t, const char *pmu, const struct ev_def *d,
+		       unsigned *nr)
 {
 	pfm_event_attr_info_t u;
 	struct pfm_code c;
@@ -152,7 +153,8 @@ static void check_sums(const struct ev_table *t, const char *pmu,
 Test(encode, sums_bitmasks_as_libpfm4_does, .timeout = 120)
 {
 	static const char *const rows[][2] = {
-		{ "i386/skylake", "skl" },	{ "i386/sapphirerapids", "spr" },
+		{ "i386/skylake", "skl" },
+		{ "i386/sapphirerapids", "spr" },
 		{ "x86-64/family15h", "amd64_fam15h_interlagos" },
 		{ "x86-64/family19h", "amd64_fam19h_zen3" },
 	};
@@ -178,7 +180,8 @@ Test(encode, sums_bitmasks_as_libpfm4_does, .timeout = 120)
 /* What libpfm4 4.13 has otherwise or not at all. */
 static const char *const not_in_libpfm[] = {
 	"CPU_CLK_UNHALTED", /* OProfile's name of CYCLES_NOT_IN_HALT */
-	"IBS_FETCH_ALL", "IBS_OP_ALL",
+	"IBS_FETCH_ALL",
+	"IBS_OP_ALL",
 };
 
 static bool is_known_gap(const char *name)
@@ -198,8 +201,8 @@ static bool mask_agrees(const struct ev_table *t, const struct ev_def *d,
 
 	ev_encode(t, d, m, ev_mask_number(m), &a);
 	for (; *pmus; pmus++)
-		if (pfm_code_of(*pmus, d->name, m->name, NULL, &c) &&
-		    c.type == a.type && c.config == a.config && c.config1 == a.config1)
+		if (pfm_code_of(*pmus, d->name, m->name, NULL, &c) && c.type == a.type &&
+		    c.config == a.config && c.config1 == a.config1)
 			return true;
 	return false;
 }
@@ -225,8 +228,10 @@ static void check_by_hand(const char *cpu, const char *const *pmus,
 
 Test(encode, agrees_with_libpfm4_on_the_amd_tables)
 {
-	static const char *const zen12[] = { "amd64_fam17h_zen1", "amd64_fam17h_zen2", NULL };
-	static const char *const zen34[] = { "amd64_fam19h_zen3", "amd64_fam19h_zen4", NULL };
+	static const char *const zen12[] = { "amd64_fam17h_zen1", "amd64_fam17h_zen2",
+					     NULL };
+	static const char *const zen34[] = { "amd64_fam19h_zen3", "amd64_fam19h_zen4",
+					     NULL };
 	/* names that libpfm4 has twice, or a mask it does not ask for */
 	static const char *const masks17[] = { "remote_cache", "remote_dram", NULL };
 	static const char *const masks19[] = { NULL };
@@ -259,7 +264,8 @@ Test(encode, agrees_with_libpfm4_on_architectural_events)
 
 		if (!pfm_code_of("core", rows[i][1], rows[i][2], NULL, &c)) {
 			/* libpfm4 is one without tables of Intel's */
-			cr_expect(!strncmp(ev_machine()->what, "ARM", 3), "%s", rows[i][1]);
+			cr_expect(!strncmp(ev_machine()->what, "ARM", 3), "%s",
+				  rows[i][1]);
 			continue;
 		}
 		same(&a, &c, rows[i][0], "");
@@ -295,12 +301,12 @@ Test(encode, knows_the_codes_of_armv8)
 		const char *name;
 		unsigned code;
 	} rows[] = {
-		{ "SW_INCR", 0x00 },	    { "L1D_CACHE_REFILL", 0x03 },
-		{ "INST_RETIRED", 0x08 },   { "EXC_TAKEN", 0x09 },
-		{ "BR_MIS_PRED", 0x10 },    { "CPU_CYCLES", 0x11 },
-		{ "BR_PRED", 0x12 },	    { "MEM_ACCESS", 0x13 },
-		{ "L2D_CACHE", 0x16 },	    { "BUS_CYCLES", 0x1d },
-		{ "BR_RETIRED", 0x21 },	    { "STALL_FRONTEND", 0x23 },
+		{ "SW_INCR", 0x00 },          { "L1D_CACHE_REFILL", 0x03 },
+		{ "INST_RETIRED", 0x08 },     { "EXC_TAKEN", 0x09 },
+		{ "BR_MIS_PRED", 0x10 },      { "CPU_CYCLES", 0x11 },
+		{ "BR_PRED", 0x12 },          { "MEM_ACCESS", 0x13 },
+		{ "L2D_CACHE", 0x16 },        { "BUS_CYCLES", 0x1d },
+		{ "BR_RETIRED", 0x21 },       { "STALL_FRONTEND", 0x23 },
 		{ "L3D_CACHE_REFILL", 0x2a }, { "LL_CACHE_MISS_RD", 0x37 },
 		{ "STALL_SLOT", 0x3f },
 	};
@@ -363,8 +369,8 @@ Test(encode, tells_processors_apart)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		const char *type = ev_x86_cpu(rows[i].vendor, rows[i].family,
-					      rows[i].model);
+		const char *type =
+			ev_x86_cpu(rows[i].vendor, rows[i].family, rows[i].model);
 
 		cr_expect(!type == !rows[i].type &&
 				  (!type || !strcmp(type, rows[i].type)),

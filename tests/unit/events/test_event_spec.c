@@ -172,6 +172,7 @@ ParameterizedTestParameters(event_spec, refuses)
 		{ "r1:1:0x100", "8 bits", -EINVAL },
 		{ "cycles:sys:1", "nothing may follow \"sys\"", -EINVAL },
 		{ "RETIRED_OPS:100", "the least is 50000", -EINVAL },
+		{ "IBS_OP_ALL:50001", "multiples of 16: 50000 or 50016", -EINVAL },
 		{ "LS_DISPATCH::8", "0x1 (ld_dispatch), 0x2", -EINVAL },
 		{ "LS_DISPATCH::0", "is not allowed", -EINVAL },
 		{ "LS_DISPATCH::loads", "is no name of one: there are", -EINVAL },
@@ -189,8 +190,7 @@ ParameterizedTest(struct refusal *row, event_spec, refuses)
 	struct err err = { 0 };
 	struct ev_spec s = { .count = 42 };
 
-	cr_expect_eq(parse(zen3, row->text, &s, &err), row->code, "%s",
-		     row->text);
+	cr_expect_eq(parse(zen3, row->text, &s, &err), row->code, "%s", row->text);
 	cr_expect(strstr(err.msg, row->why), "%s: %s", row->text, err.msg);
 	cr_expect_eq(s.count, 42);
 }

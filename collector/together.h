@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef COLLECTOR_TOGETHER_H
+#define COLLECTOR_TOGETHER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "collector/perf_open.h"
+
+/* Are there counters for all events at a time? */
+
+/**
+ * coll_together_check - by what tables of events know
+ * Returns 0, or -EBUSY with which events cannot be counted together.  Without counters
+ * that the kernel drives nothing is refused: opening the events tells better why.
+ */
+int coll_together_check(const struct coll_event *events, size_t nr, struct err *err);
+
+/**
+ * coll_together_note - by what the kernel says
+ * Opens the events as one group, which must be counted at a time or not at all.
+ * @note: says, if that is refused, which event was, and who else may hold counters; else
+ *	it is left alone; 256 bytes
+ */
+void coll_together_note(const struct coll_event *events, size_t nr, char note[256]);
+
+/* For how long an event was to be counted and was, in nanoseconds, summed over CPUs. */
+struct coll_share {
+	uint64_t enabled, running;
+};
+
+/* Says for which share of the time an event was counted, unless that is all of it. */
+void coll_share_tell(const char *event, const struct coll_share *s);
+
+#endif
