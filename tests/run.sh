@@ -86,7 +86,7 @@ run_fuzz()
 
 run_qemu()
 {
-	timeout -k 10 900 tests/qemu/run.sh "${1%%:*}" "${1#*:}" >"$2.log" 2>&1 </dev/null
+	timeout -k 10 3600 tests/qemu/run.sh "${1%%:*}" "${1#*:}" >"$2.log" 2>&1 </dev/null
 	local rc=$?
 	cp "$2.log" "$2.tap"
 	count_tap 1 "$2.tap" >"$2.result"

@@ -17,5 +17,5 @@ done
 start
 nested 300
 stop
-[ "$(samples_of /bin/twin_1)" -ge 20 ] || fail "few samples: $(cat out)"
+[ "$(samples_of /bin/twin_1)" -ge 10 ] || fail "few samples: $(cat out)"
 unload

@@ -7,8 +7,8 @@ put timer_hz 4000
 start
 /bin/twin_1 chain 150 /bin/twin_2
 stop
-[ "$(samples_of /bin/twin_1)" -ge 20 ] || fail "few samples: $(cat out)"
-[ "$(samples_of /bin/twin_2)" -ge 20 ] || fail "few samples: $(cat out)"
+[ "$(samples_of /bin/twin_1)" -ge 10 ] || fail "few samples: $(cat out)"
+[ "$(samples_of /bin/twin_2)" -ge 10 ] || fail "few samples: $(cat out)"
 # exec kills the other thread and waits for it: what that ran is resolved before.
 expect late_trapped -eq 0
 expect lost -eq 0
