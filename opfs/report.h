@@ -105,6 +105,8 @@ int report_view_options(const struct report_job *job, struct view_options *out,
 void report_event(const struct profile_class *c, struct strbuf *out);
 /* In a comparison: which sides there are; else nothing. */
 void report_sides(const struct report_job *job, struct strbuf *out);
+/* Images whose functions cannot be compared, and why: for reports that show functions. */
+void report_wholes(const struct profile *p, struct strbuf *out);
 /* What a render returns at its end: strbuf_error(), with a message. */
 int report_done(const struct strbuf *out, struct err *err);
 /* -EINTR and -ENOMEM with a message. */

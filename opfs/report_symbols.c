@@ -23,6 +23,7 @@ static int render(const struct report_job *job, struct strbuf *out, struct err *
 	if (!job->o->view.no_header) {
 		header_lines(p, out);
 		report_sides(job, out);
+		report_wholes(p, out);
 		column_titles(&table, out);
 	}
 	for (size_t i = 0; i < view.nr_rows; i++) {
