@@ -156,7 +156,7 @@ static uint32_t place_image(struct compare *c, uint32_t image)
 	}
 	if (!p->images[to].used)
 		p->images[to] = *was;
-	else if (by_symbol(was) != by_symbol(&p->images[to]))
+	else if (p->loaded && by_symbol(was) != by_symbol(&p->images[to]))
 		p->images[to].whole = c->merged[to] = true;
 	return to;
 }
@@ -420,7 +420,7 @@ static int join(struct compare *c)
 	rc = rc ? rc : copy_classes(c);
 	rc = rc ? rc : join_images(c);
 	rc = rc ? rc : join_pairs(c);
-	if (!rc && (c->now->loaded & PROFILE_SYMBOLS))
+	if (!rc && c->out->loaded)
 		rc = join_rows(c);
 	return rc;
 }
@@ -436,7 +436,7 @@ int profile_compare(struct profile *now, struct profile *was, struct profile **o
 	if (!p)
 		return no_memory(&c);
 	p->refs = 1;
-	p->loaded = now->loaded & PROFILE_SYMBOLS;
+	p->loaded = now->loaded & was->loaded & PROFILE_SYMBOLS;
 	p->axis = now->axis;
 	p->parent = profile_get(now);
 	p->base = profile_get(was);

@@ -105,8 +105,7 @@ void report_event(const struct profile_class *c, struct strbuf *out)
 		strbuf_printf(out, ":0x%02" PRIx64, c->unit_mask);
 }
 
-/* Images that can only be compared as a whole, and why. */
-static void add_wholes(const struct profile *p, struct strbuf *out)
+void report_wholes(const struct profile *p, struct strbuf *out)
 {
 	for (size_t i = 0; i < p->cat->nr_images; i++) {
 		if (!p->images[i].whole)
@@ -128,7 +127,6 @@ static void add_sides(const struct report_job *job, struct strbuf *out)
 	view_text(job->base_path ? job->base_path : job->p->base->session, out);
 	strbuf_printf(out, " (older); sure: by more than %d standard errors\n",
 		      PROFILE_SIGMAS);
-	add_wholes(job->p, out);
 }
 
 void report_span(const struct report_job *job, struct strbuf *out)

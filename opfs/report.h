@@ -108,6 +108,8 @@ void report_event(const struct profile_class *c, struct strbuf *out);
 void report_span(const struct report_job *job, struct strbuf *out);
 /* What stands above rows: header_lines(), report_span(); in a comparison, its sides. */
 void report_header(const struct report_job *job, struct strbuf *out);
+/* Images whose functions cannot be compared, and why: for reports that show functions. */
+void report_wholes(const struct profile *p, struct strbuf *out);
 /* What a render returns at its end: strbuf_error(), with a message. */
 int report_done(const struct strbuf *out, struct err *err);
 /* -EINTR and -ENOMEM with a message. */

@@ -22,14 +22,6 @@ static bool is_chosen(const struct choice *c, uint32_t app, uint32_t image)
 	return image == c->image && (!c->own_only || app == image);
 }
 
-static bool has_samples(const struct profile *p, const struct profile_pair *pair)
-{
-	for (size_t c = 0; c < p->nr_classes; c++)
-		if (pair->samples[c])
-			return true;
-	return false;
-}
-
 /* How many images have samples: as applications, or all.  One of them in *image. */
 static size_t count_images(const struct profile *p, bool own_only, uint32_t *image)
 {
@@ -38,7 +30,8 @@ static size_t count_images(const struct profile *p, bool own_only, uint32_t *ima
 	for (size_t i = 0; i < p->nr_pairs; i++) { /* those of an image are neighbours */
 		const struct profile_pair *pair = &p->pairs[i];
 
-		if ((own_only && pair->app != pair->image) || !has_samples(p, pair) ||
+		if ((own_only && pair->app != pair->image) ||
+		    !profile_any_sample(pair->samples, p->nr_classes) ||
 		    (nr && pair->image == *image))
 			continue;
 		*image = pair->image;

@@ -21,6 +21,7 @@ static int render(const struct report_job *job, struct strbuf *out, struct err *
 		return report_no_memory(err);
 	if (!job->o->view.no_header) {
 		report_header(job, out);
+		report_wholes(p, out);
 		column_titles(&table, out);
 	}
 	for (size_t i = 0; i < view.nr_rows; i++) {

@@ -164,14 +164,6 @@ static void open_named(struct xml *x, const char *element, uint32_t image)
 	strbuf_puts(x->out, "\">\n");
 }
 
-static bool any_sample(const struct xml *x, const struct profile_row *row)
-{
-	for (size_t c = 0; c < x->view.p->nr_classes; c++)
-		if (row->samples[c])
-			return true;
-	return false;
-}
-
 static void add_calls(struct xml *x, const char *element, const struct profile_row *row,
 		      struct call_list list)
 {
@@ -181,7 +173,8 @@ static void add_calls(struct xml *x, const char *element, const struct profile_r
 	for (size_t i = 0; i < list.nr; i++) {
 		const struct call *call = &list.calls[i];
 
-		if (call->self && !any_sample(x, call->row))
+		if (call->self &&
+		    !profile_any_sample(call->row->samples, x->view.p->nr_classes))
 			continue;
 		if (modules)
 			open_named(x, "module", call->row->image);

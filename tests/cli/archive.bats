@@ -102,7 +102,7 @@ oparchive()
 	run ! grep -q 'is not what was sampled' status
 	# another file in its place there is noticed as well
 	cp -p p "u/archive$PWD/p"
-	"$OPFS_BIN/opfs" cat --session-dir u current/status | grep -q "$PWD/p: is not what was sampled"
+	"$OPFS_BIN/opfs" cat --session-dir u current/status | grep -q "^unresolved: $PWD/p: .*: is not what was sampled"
 }
 
 @test "a session that goes on is archived as it was at one moment, and closed" {

@@ -92,6 +92,20 @@ mksession() {
 	run ! grep -E -e '---|\+\+\+' text
 }
 
+@test "a comparison does not depend on what was read before" {
+	"${CC:-gcc}" -x c -o prog - <<<"int main(void) { return 0; }"
+	mksession <<-END
+	[{"session": "old", "app": "$PWD/prog", "samples": {"0x2000": 500}},
+	 {"session": "new", "app": "$PWD/prog", "samples": {"0x2000": 700}}]
+	END
+	"$OPFS" cat --session-dir data new/report >both
+	"$OPFS" cat --session-dir data new/diff:old/summary >>both
+	"$OPFS" cat --session-dir data new/report new/diff:old/summary | diff both -
+	"$OPFS" cat --session-dir data old/report >both
+	"$OPFS" cat --session-dir data new/diff:old/summary >>both
+	"$OPFS" cat --session-dir data old/report new/diff:old/summary | diff both -
+}
+
 @test "sort:diff has what grew most first and what is gone last" {
 	mksession <<-'END'
 	[{"session": "old", "app": "/nowhere/same", "samples": {"1": 500}},

@@ -399,14 +399,14 @@ Test(collect, buries_processes_whose_end_was_lost)
 	switch_task(1, 0);
 	placed_at(INT32_MAX, 1, 1); /* no process has this number */
 	coll_collect_take(&c, &lost);
-	coll_collect_trim(&c);
+	coll_collect_settle(&c);
 	cr_expect_neq(coll_tasks_find(&c.tasks, INT32_MAX)->dead_ns, 0);
 	/* in a saved stream the numbers are others' */
 	c.tasks.saved = true;
 	placed_at(INT32_MAX - 1, 1, 1);
 	lost.time_ns *= 2;
 	coll_collect_take(&c, &lost);
-	coll_collect_trim(&c);
+	coll_collect_settle(&c);
 	cr_expect_eq(coll_tasks_find(&c.tasks, INT32_MAX - 1)->dead_ns, 0);
 }
 
