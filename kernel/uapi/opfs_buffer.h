@@ -87,8 +87,9 @@ enum opk_code {
 	 * arg: enum opk_module_state.
 	 *	[0] CLOCK_MONOTONIC ns  [1] start of its text, 0: not known
 	 *	[2] bytes of its text   [3]..[10] name, 64 bytes, NUL padded
-	 * Kernel samples before this record were taken before the change took effect,
-	 * those after it may stem from up to a synchronisation (250 ms) before.
+	 * Kernel samples before this record were taken before the change; LOADED comes
+	 * before the module's code runs, GOING after it ran last.  An empty name: one or
+	 * more such records found no room.
 	 */
 	OPK_MODULE = 6,
 	/*
@@ -125,8 +126,9 @@ enum opk_code {
 	 *	[5][6][7] build-id, first 20 bytes, zero padded
 	 *	[8] bytes of the path, without a NUL
 	 *	[9].. path, NUL padded to whole words
-	 * The path is as the sampled task sees it, that is, below its root directory.
-	 * It is empty if it was too long or could not be told.
+	 * The path is below the root of the mount namespace that the file was mapped in,
+	 * whatever a task's own root directory is.  It is empty if it was too long or
+	 * could not be told.
 	 */
 	OPK_IMAGE = 15,
 	/*
@@ -135,7 +137,10 @@ enum opk_code {
 	 * The samples that follow hold pc - first address.
 	 */
 	OPK_ANON = 16,
-	/* A task is gone.  arg: tid.	[0] tgid  [1] CLOCK_MONOTONIC ns */
+	/*
+	 * A task is gone.  arg: tid.	[0] tgid  [1] CLOCK_MONOTONIC ns
+	 * Samples of it from other CPUs may follow within one synchronisation.
+	 */
 	OPK_TASK_EXIT = 17,
 	/*
 	 * Samples that were taken, and are not in the stream.  arg: enum opk_lost.
@@ -165,7 +170,7 @@ enum opk_code {
 	/*
 	 * The stream's end: it was stopped, and all that was taken has been told.
 	 *	[0] samples taken since OPK_HELLO: those told, plus all OPK_LOST
-	 *	[1] times the rate guard cut in  [2] call chains cut short by a fault
+	 *	[1] times a limit on the rate cut in  [2] call chains cut short by a fault
 	 * read() then returns 0 once.  A new start begins with OPK_HELLO.
 	 */
 	OPK_BYE = 22,
@@ -196,7 +201,7 @@ enum opk_lost {
 	OPK_LOST_OVERFLOW = 1,	     /* the CPU's buffer was full */
 	OPK_LOST_EVENT_OVERFLOW = 2, /* the event buffer was full: read it faster */
 	OPK_LOST_NO_MAPPING = 3,     /* user pc in no mapping when it was resolved */
-	OPK_LOST_EXITED = 4,	     /* the task could not run again to be resolved */
+	OPK_LOST_EXITED = 4,	     /* the task exited or called exec before */
 	OPK_LOST_NO_WORK = 5,	     /* too many samples waited to be resolved */
 	OPK_LOST_NO_IMAGE = 6,	     /* table of images full, or no memory for an image */
 	OPK_LOST_STOPPED = 7,	     /* waited to be resolved when sampling was stopped */

@@ -3,10 +3,12 @@
 # A thread that was sampled and does not run keeps the module, and nobody waits for it:
 # its samples are counted as lost, a new start and rmmod say that it is busy.
 . /guest/lib.sh
-load defer=1 test_hold_ms=20000
+load defer=1 test_hold_ms=15000
+# Rarely, for every process that is sampled waits.
+put timer_hz 20
 background twin_1 forever
 start
-usleep 500000
+usleep 1000000
 stop
 expect lost -ge 1
 [ "$(get stats/lost_stopped)" = "$(of lost)" ] || fail "lost: $(of lost), $(tell)"
