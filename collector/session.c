@@ -20,10 +20,25 @@
 #include "libspec/session.h"
 #include "libspec/span.h"
 
-enum { DIR_MODE = 0755, FILE_MODE = 0644, MAX_SUFFIX = 1000, MAX_NAME = 200 };
+enum { DIR_MODE = 0755, FILE_MODE = 0644, MAX_SUFFIX = 1000, MAX_NAME = 200,
+       LOCK_TRIES = 30 /* of 10 ms */ };
 
 /* In samples/, and seen by nobody: what will be "current", and what just was. */
 static const char next_dir[] = SPEC_SESSION_NEXT, last_dir[] = SPEC_SESSION_LAST;
+
+/* One that was just killed may still be ending, or its other process be beginning. */
+static int take_lock(int fd)
+{
+	for (int i = 0; i < LOCK_TRIES; i++) {
+		if (!flock(fd, LOCK_EX | LOCK_NB))
+			return 0;
+		if (errno != EWOULDBLOCK)
+			return -1;
+		nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
+	}
+	errno = EWOULDBLOCK;
+	return -1;
+}
 
 static int lock(struct coll_session *s, int dir_fd, struct err *err)
 {
@@ -40,7 +55,7 @@ static int lock(struct coll_session *s, int dir_fd, struct err *err)
 		return err_set(err, -EINVAL,
 			       "%s/lock is not a file of its own; remove it",
 			       strbuf_str(&s->dir));
-	if (flock(s->lock_fd, LOCK_EX | LOCK_NB)) {
+	if (take_lock(s->lock_fd)) {
 		if (errno != EWOULDBLOCK)
 			return err_errno(err, -errno, "%s/lock", strbuf_str(&s->dir));
 		if (pread(s->lock_fd, text, sizeof(text) - 1, 0) < 0)

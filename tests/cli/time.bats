@@ -109,7 +109,7 @@ samples()
 	[ "$(samples last:1h30m)" = 111 ]
 	[ "$(samples time:-20m..now)" = 110 ]
 	[ "$(samples last/5m)" = 100 ]
-	opfs ls last: | grep -qx 10s
+	opfs ls last: | grep -qx 1h
 	[ "$(opfs ls time: | wc -l)" = 3 ]
 	while read -r span; do
 		opfs cat "time:$span/report" >out

@@ -59,8 +59,10 @@ _Noreturn static void live(uint64_t seed)
 	struct err err = { 0 };
 	struct fake f;
 
-	if (fake_open(&f, dir, count, seed, &err))
+	if (fake_open(&f, dir, count, seed, &err)) {
+		dprintf(STDERR_FILENO, "%s\n", err.msg);
 		_exit(3);
+	}
 	for (;;) {
 		struct coll_session_old old = { .fd = -1 };
 		uint64_t r = fake_random(&f);
