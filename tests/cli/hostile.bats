@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Session directories of somebody who means harm to those who write or read there.
 
+bats_require_minimum_version 1.5.0
+
 load record.bash
 
 setup() {
@@ -124,7 +126,7 @@ victim_is_whole() {
 @test "a program that cannot be executed leaves a session that is closed" {
 	printf '#!/nonexistent/interpreter\n' >program
 	chmod +x program
-	run record --session-dir theirs -- ./program
+	run -127 record --session-dir theirs -- ./program
 	[ "$status" = 127 ]
 	grep -q ' closed$' theirs/samples/current/stats/live
 }
