@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/escape.h"
 
-static int hex_digit(char c)
+int escape_hex(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -38,8 +38,8 @@ int escape_byte(const char *s, size_t left)
 
 	if (left < 3 || s[0] != '%')
 		return -1;
-	high = hex_digit(s[1]);
-	low = hex_digit(s[2]);
+	high = escape_hex(s[1]);
+	low = escape_hex(s[2]);
 	return high < 0 || low < 0 ? -1 : high << 4 | low;
 }
 

@@ -20,6 +20,9 @@ void escape_add(struct strbuf *out, const void *s, size_t len,
  */
 int escape_byte(const char *s, size_t left);
 
+/* The value of a hexadecimal digit, or -1. */
+int escape_hex(char c);
+
 /* Appends @s with every valid %XX decoded. */
 void escape_decode(struct strbuf *out, const char *s, size_t len);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "libsym/index.h"
 
 static const char *const state_names[SYM_NR_STATES] = {
@@ -84,17 +85,6 @@ void sym_id_format(const struct sym_id *id, char *out)
 	*out = '\0';
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
 int sym_id_parse(const char *hex, struct sym_id *out)
 {
 	struct sym_id id = { 0 };
@@ -103,7 +93,7 @@ int sym_id_parse(const char *hex, struct sym_id *out)
 	if (len % 2 || len / 2 > sizeof(id.bytes))
 		return -EINVAL;
 	for (size_t i = 0; i < len; i += 2) {
-		int hi = hex_digit(hex[i]), lo = hex_digit(hex[i + 1]);
+		int hi = escape_hex(hex[i]), lo = escape_hex(hex[i + 1]);
 
 		if (hi < 0 || lo < 0)
 			return -EINVAL;
