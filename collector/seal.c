@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/vec.h"
+#include "collector/complete.h"
 #include "collector/route.h"
 #include "libspec/clock.h"
 #include "libspec/manifest.h"
@@ -98,62 +99,6 @@ bool coll_seal_due(int samples_fd, const char *name)
 
 /* ---- what a killed collector left */
 
-struct sums {
-	int fd;
-	uint64_t flat, arcs;
-};
-
-static int sum_file(void *ctx, struct spec_session_file *file)
-{
-	CLEANUP(spec_sample_fini) struct spec_sample_reader r = { 0 };
-	struct sums *s = ctx;
-	struct err why = { 0 };
-	uint64_t total = 0;
-	int rc = file->bad ? err_set(&why, -EBADMSG, "%s", file->bad->msg) :
-			     spec_sample_open(s->fd, file->path, &r, &why);
-
-	if (!rc)
-		rc = spec_sample_total(&r, &total, &why);
-	if (rc == -ENOMEM)
-		return rc;
-	if (rc) {
-		log_warn("a file of a session that was cut short is damaged: %s", why.msg);
-		spec_stats_note(s->fd, why.msg, NULL);
-		return 0;
-	}
-	if (file->name->callee.name)
-		s->arcs += total;
-	else
-		s->flat += total;
-	return 0;
-}
-
-/* Samples that were stored and not yet told were taken, too. */
-static int complete(int fd, struct spec_live *live, struct err *err)
-{
-	struct sums s = { .fd = fd };
-	struct spec_stats stats;
-	int rc = spec_session_walk(fd, spec_session_escaped(fd), sum_file, &s, err);
-
-	if (rc)
-		return rc;
-	if (spec_stats_read(fd, &stats, NULL))
-		stats = (struct spec_stats){ 0 }; /* cut short by a power failure */
-	stats.value[SPEC_STAT_STORED] = s.flat;
-	stats.value[SPEC_STAT_ARCS] = s.arcs;
-	stats.value[SPEC_STAT_TAKEN] =
-		s.flat + spec_stats_lost(&stats) + spec_stats_ignored(&stats);
-	rc = spec_stats_write(fd, &stats, err);
-	if (!rc)
-		rc = spec_stats_note(fd,
-				     "the collector was killed: figures were made from the "
-				     "sample files, losses of its last second are unknown",
-				     err);
-	live->generation++;
-	live->closed = true;
-	return rc ? rc : spec_live_write(fd, live, err);
-}
-
 /* ---- the manifest */
 
 static int describe(int fd, struct strbuf *text, struct spec_manifest_about *about,
@@ -187,14 +132,11 @@ int coll_seal(int samples_fd, const char *name, struct err *err)
 	struct spec_manifest_about about = { .session = name };
 	const char *events[MAX_EVENTS];
 	struct spec_live live = { 0 };
-	int rc = 0;
+	int rc;
 
 	if (fd < 0)
 		return err_errno(err, fd, "%s", name);
-	if (spec_live_read(fd, &live, NULL))
-		live = (struct spec_live){ 0 };
-	if (!live.closed)
-		rc = complete(fd, &live, err);
+	rc = coll_complete(fd, &live, err);
 	if (!rc)
 		rc = describe(fd, &text, &about, events, err);
 	if (spec_started_read(fd, &about.start_ns, NULL))

@@ -14,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "collector/complete.h"
 #include "base/log.h"
 #include "libspec/clock.h"
 #include "libspec/sample_write.h"
@@ -290,10 +291,14 @@ static int begin(struct coll_session *s, bool append, struct err *err)
 {
 	int fd = open_session(s->samples_fd, "current"), rc;
 	bool samples = fd >= 0 && has_samples(fd);
+	struct err why = { 0 };
 	const char *at;
 
 	if (fd < 0 && fd != -ENOENT)
 		return err_errno(err, fd, "%s/samples/current", strbuf_str(&s->dir));
+	if (samples && !spec_live_read(fd, &s->live, NULL) &&
+	    coll_complete(fd, &s->live, &why))
+		log_warn("figures of the session before: %s", why.msg);
 	if (fd >= 0 && append) {
 		s->fd = fd;
 		return 0;

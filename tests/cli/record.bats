@@ -350,6 +350,15 @@ assert_balance() {
 	python3 "$OPFS_TOP/tests/lib/opsamples.py" check oprofile_data >/dev/null
 	left=$(ask sum oprofile_data)
 	[ "$left" -gt 1000 ]
+	# set aside it is closed, with the figures of its files
+	cp -r oprofile_data other
+	"$OPFS_BIN/opcollect" record --session-dir other true
+	old=$(basename "$(echo other/samples/2*)")
+	"$OPFS_BIN/opfs" cat --session-dir other "$old/status" >status
+	grep -qx "taken: $left" status
+	grep -qx "stored: $left" status
+	grep -qx 'state: closed' status
+	grep -q 'the collector was killed' status
 	record --append -- "$b/weights" 0.3
 	python3 "$OPFS_TOP/tests/lib/opsamples.py" check oprofile_data >/dev/null
 	[ "$(ask sum oprofile_data)" -gt $((left + 100)) ]

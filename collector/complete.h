@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef COLLECTOR_COMPLETE_H
+#define COLLECTOR_COMPLETE_H
+
+#include "base/err.h"
+#include "libspec/stats.h"
+
+/**
+ * coll_complete - closes a session that a killed collector left
+ * Figures, which are written once a second, are made from the sample files: what was
+ * stored and not yet told was taken, too.  Damaged files are named in its notes.  Nothing
+ * is done to a session that was closed.  Nobody else may be writing it.
+ * @live: receives what stats/live says now
+ * Returns 0 or -errno.
+ */
+int coll_complete(int session_fd, struct spec_live *live, struct err *err);
+
+#endif
