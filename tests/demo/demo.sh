@@ -152,10 +152,12 @@ mount_session()
 	return 1
 }
 
-# What is listed below the mount, indented; a directory's size is its number of samples.
+# What is listed below the mount, indented, but for the events there are; a directory's size
+# is its number of samples.
 tree()
 {
-	(cd "$mnt" && find . -mindepth 1 -printf '%P\t%d\t%y\t%s\t%l\n') | LC_ALL=C sort |
+	(cd "$mnt" && find . -mindepth 1 -path './events/*' -prune -o \
+		-printf '%P\t%d\t%y\t%s\t%l\n') | LC_ALL=C sort |
 	awk -F '\t' '{
 		name = $1
 		sub(/.*\//, "", name)
@@ -170,7 +172,7 @@ look()
 {
 	say
 	say "3. Look: the tree, and three of its files."
-	show find "$mnt"
+	show find "$mnt" -path '*/events/*' -prune -o -print
 	tree &
 	wait $!
 	try cat "$mnt/current/summary"
