@@ -155,8 +155,9 @@ static enum opt_result parse(const struct command *cmd, int argc, char **argv,
 	return OPT_WRONG;
 }
 
-static int run(const char *name, int argc, char **argv)
+int coll_client(int argc, char **argv)
 {
+	const char *name = argv[0];
 	CLEANUP(client_fini) struct client c = { 0 };
 	const struct command *cmd = commands;
 	const char *words[2] = { name };
@@ -175,51 +176,6 @@ static int run(const char *name, int argc, char **argv)
 	if (c.json)
 		words[1] = "json";
 	return ask(&c, words, words[1] ? 2 : 1, name);
-}
-
-int coll_client_start(int argc, char **argv)
-{
-	return run("start", argc, argv);
-}
-
-int coll_client_stop(int argc, char **argv)
-{
-	return run("stop", argc, argv);
-}
-
-int coll_client_dump(int argc, char **argv)
-{
-	return run("dump", argc, argv);
-}
-
-int coll_client_reset(int argc, char **argv)
-{
-	return run("reset", argc, argv);
-}
-
-int coll_client_status(int argc, char **argv)
-{
-	return run("status", argc, argv);
-}
-
-int coll_client_save(int argc, char **argv)
-{
-	return run("save", argc, argv);
-}
-
-int coll_client_remove(int argc, char **argv)
-{
-	return run("remove", argc, argv);
-}
-
-int coll_client_deinit(int argc, char **argv)
-{
-	return run("deinit", argc, argv);
-}
-
-int coll_client_shutdown(int argc, char **argv)
-{
-	return run("shutdown", argc, argv);
 }
 
 /* ---- set */
