@@ -300,8 +300,7 @@ int sym_disasm_encode_fd(int fd, const struct sym_job *job,
 	CLEANUP(run_fini) struct run r = { .load = SYM_LOAD_INIT(job) };
 	int rc;
 
-	strbuf_puts(&r.load.b.path, job->path ? job->path : "");
-	rc = sym_load_fd(&r.load, fd);
+	rc = sym_load_job_fd(&r.load, fd);
 	if (rc)
 		return err_errno(err, rc, "code of %s", strbuf_str(&r.load.b.path));
 	return encode(&r, ranges, nr, options, out, err);

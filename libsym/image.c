@@ -96,8 +96,7 @@ int sym_table_load_fd(int fd, const struct sym_job *job, struct sym_table **out,
 	CLEANUP(strbuf_fini) struct strbuf blob = { 0 };
 	int rc;
 
-	strbuf_puts(&l.b.path, job->path ? job->path : "");
-	rc = sym_load_fd(&l, fd);
+	rc = sym_load_job_fd(&l, fd);
 	if (!rc)
 		rc = encode(&l, &blob, err);
 	return rc ? rc : decode(&blob, out, err);

@@ -212,8 +212,7 @@ int sym_lines_load_fd(int fd, const struct sym_job *job, const struct sym_range 
 	CLEANUP(strbuf_fini) struct strbuf blob = { 0 };
 	int rc;
 
-	strbuf_puts(&l.b.path, job->path ? job->path : "");
-	rc = sym_load_fd(&l, fd);
+	rc = sym_load_job_fd(&l, fd);
 	if (!rc)
 		rc = encode(&l, ranges, nr, flags, &blob, err);
 	return rc ? rc : sym_lines_decode(blob.data, blob.len, out, err);

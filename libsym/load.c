@@ -150,6 +150,12 @@ int sym_load_fd(struct sym_load *l, int fd)
 	return 0;
 }
 
+int sym_load_job_fd(struct sym_load *l, int fd)
+{
+	strbuf_puts(&l->b.path, l->job->path ? l->job->path : "");
+	return sym_load_fd(l, fd);
+}
+
 static void say_unopened(struct sym_load *l, const struct err *err)
 {
 	enum sym_state state = SYM_UNREADABLE;

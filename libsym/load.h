@@ -41,6 +41,9 @@ int sym_load_open(struct sym_load *l);
 /* The same for an image that is open as @fd, which stays open; sets no path. */
 int sym_load_fd(struct sym_load *l, int fd);
 
+/* The same, with the path of the job. */
+int sym_load_job_fd(struct sym_load *l, int fd);
+
 /* Finds the separate debug file of the open image and opens l->debug; true if any. */
 bool sym_load_debugfile(struct sym_load *l);
 
