@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "collector/daemon_impl.h"
 #include "collector/daemon_options.h"
@@ -165,7 +166,7 @@ static int prepare(struct daemon *d, struct err *err)
 	if (!rc)
 		rc = coll_keeper_new(e->session.samples_fd, &d->opt.keep, &d->keeper, err);
 	d->session_ns = daemon_boot_ns();
-	d->checkpoint_ns = coll_now_ns();
+	d->checkpoint_ns = clock_mono_ns();
 	d->begun_s = d->changed_s = (uint64_t)time(NULL);
 	if (!rc && !d->opt.stopped)
 		rc = daemon_start(d, err);

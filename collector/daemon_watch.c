@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
 
@@ -188,7 +189,7 @@ static void checkpoint(struct daemon *d, uint64_t now)
 
 void daemon_watch(struct daemon *d)
 {
-	uint64_t now = coll_now_ns();
+	uint64_t now = clock_mono_ns();
 
 	coll_engine_tell_sometimes(&d->engine, now);
 	checkpoint(d, now);

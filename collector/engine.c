@@ -5,25 +5,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "collector/aside.h"
 #include "collector/src_kernel.h"
 #include "collector/src_perf.h"
 
-#define SECOND_NS 1000000000ULL
+#define SECOND_NS CLOCK_NS_PER_S
 #define LATE_NS (2 * SECOND_NS) /* how long a process is remembered after its end */
-
-uint64_t coll_now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * SECOND_NS + (uint64_t)ts.tv_nsec;
-}
 
 void coll_engine_close_source(struct coll_engine *e)
 {
@@ -232,7 +224,7 @@ static int drain(struct coll_engine *e, bool all)
 	if (e->collect.last_ns > LATE_NS)
 		coll_tasks_sweep(&e->collect.tasks, e->collect.last_ns - LATE_NS);
 	coll_collect_settle(&e->collect);
-	e->last_drain_ns = coll_now_ns();
+	e->last_drain_ns = clock_mono_ns();
 	return rc;
 }
 

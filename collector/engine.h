@@ -42,9 +42,6 @@ struct coll_engine {
 
 void coll_engine_fini(struct coll_engine *e);
 
-/* CLOCK_MONOTONIC */
-uint64_t coll_now_ns(void);
-
 /* Completes the events of @opt and checks what can be checked without doing anything. */
 int coll_engine_plan(struct coll_engine *e, struct coll_options *opt, struct err *err);
 

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "collector/aside.h"
 #include "collector/elf_id.h"
@@ -166,14 +167,6 @@ static void answer(struct coll_aside *a)
 	a->len = sizeof(id);
 }
 
-static time_t now_s(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec;
-}
-
 static bool is_slow(const struct coll_sighting *s, time_t now)
 {
 	for (size_t i = 0; i < MAX_SLOW; i++)
@@ -205,7 +198,7 @@ void coll_identify(const struct coll_sighting *s, uint32_t tgid, uint32_t parent
 	int rc;
 
 	nothing_but(s, "unreachable", out);
-	if (is_slow(s, now_s()))
+	if (is_slow(s, (time_t)(clock_mono_ns() / CLOCK_NS_PER_S)))
 		return;
 	strbuf_add(&in, &q, sizeof(q));
 	strbuf_add(&in, s->path, strlen(s->path) + 1);
@@ -213,7 +206,7 @@ void coll_identify(const struct coll_sighting *s, uint32_t tgid, uint32_t parent
 		return;
 	rc = coll_aside(answer, in.data, in.len, &out_text, COLL_ASIDE_MS);
 	if (rc == -ETIMEDOUT)
-		note_slow(s, now_s());
+		note_slow(s, (time_t)(clock_mono_ns() / CLOCK_NS_PER_S));
 	/* notes are constants: the other process has them at the same place */
 	if (!rc && out_text.len == sizeof(*out))
 		memcpy(out, out_text.data, sizeof(*out));

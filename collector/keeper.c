@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/map.h"
@@ -45,14 +46,6 @@ struct rotated {
 	const char *name;
 	uint64_t generation, end_s, bytes;
 };
-
-static time_t now_s(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec;
-}
 
 int coll_keeper_take(int samples_fd, const char *name, struct err *err)
 {
@@ -189,7 +182,7 @@ static void seal(struct coll_keeper *k, const char *name)
 {
 	struct err err = { 0 };
 
-	if (now_s() < k->retry || !coll_seal_due(k->samples_fd, name))
+	if ((time_t)(clock_mono_ns() / CLOCK_NS_PER_S) < k->retry || !coll_seal_due(k->samples_fd, name))
 		return;
 	if (!coll_seal(k->samples_fd, name, &err)) {
 		log_debug("session %s is closed", name);
@@ -197,7 +190,7 @@ static void seal(struct coll_keeper *k, const char *name)
 		return;
 	}
 	log_err("session %s has no manifest yet: %s", name, err.msg);
-	k->retry = now_s() + RETRY_SECONDS;
+	k->retry = (time_t)(clock_mono_ns() / CLOCK_NS_PER_S) + RETRY_SECONDS;
 }
 
 static bool should_quit(struct coll_keeper *k)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "collector/engine.h"
 #include "collector/launch.h"
@@ -151,7 +152,7 @@ static int know_processes(struct run *r, struct err *err)
 	if (r->opt.all)
 		return coll_proc_read_all(tasks, err);
 	if (r->opt.pids.len)
-		collect->born_after_ns = coll_now_ns();
+		collect->born_after_ns = clock_mono_ns();
 	vec_for(&r->opt.pids, pid) {
 		rc = coll_proc_read(tasks, *pid, err);
 		if (rc)
@@ -211,8 +212,8 @@ static int collect(struct run *r, struct err *err)
 		coll_watch_wait(&r->watch, &r->launch, rc ? 1 : ROUND_MS);
 		reap_orphans(r);
 		rc = coll_engine_round(e);
-		coll_progress_tell(&r->progress, &e->collect.stats, coll_now_ns());
-		coll_engine_tell_sometimes(e, coll_now_ns());
+		coll_progress_tell(&r->progress, &e->collect.stats, clock_mono_ns());
+		coll_engine_tell_sometimes(e, clock_mono_ns());
 	}
 	stopped = coll_engine_stop(e);
 	rc = rc < 0 ? rc : stopped;
@@ -244,7 +245,7 @@ static int finish(struct run *r)
 	coll_collect_left_out(&e->collect, &left_out);
 	coll_progress_result(&r->progress, &e->session, &e->collect.stats,
 			     strbuf_str(&left_out),
-			     by_count ? 0 : rate_hz, coll_now_ns());
+			     by_count ? 0 : rate_hz, clock_mono_ns());
 	if (sink->broken)
 		log_err("NOT EVERYTHING WAS STORED: %s (%s)", sink->why.msg,
 			sink->broken == -ENOSPC ? "free some space; what was stored is kept" :
@@ -268,7 +269,7 @@ static int run(struct run *r, struct err *err)
 	if (rc)
 		return EXIT_FAILED;
 	*err = (struct err){ 0 }; /* what was refused first and then done otherwise */
-	coll_progress_init(&r->progress, coll_now_ns());
+	coll_progress_init(&r->progress, clock_mono_ns());
 	coll_watch_source(&r->watch, r->engine.source->ops->poll_fd(r->engine.source));
 	rc = coll_engine_start(&r->engine, err);
 	if (!rc && r->launch.pid) {
@@ -342,12 +343,12 @@ static int run_replay(struct run *r, struct err *err)
 
 	if (rc)
 		return EXIT_FAILED;
-	coll_progress_init(&r->progress, coll_now_ns());
+	coll_progress_init(&r->progress, clock_mono_ns());
 	r->progress.saved = true;
 	rc = coll_engine_start(e, err);
 	while (!rc && (rc = coll_engine_round(e)) > 0) {
-		coll_progress_tell(&r->progress, &e->collect.stats, coll_now_ns());
-		coll_engine_tell_sometimes(e, coll_now_ns());
+		coll_progress_tell(&r->progress, &e->collect.stats, clock_mono_ns());
+		coll_engine_tell_sometimes(e, clock_mono_ns());
 		rc = 0;
 	}
 	if (!rc)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "collector/complete.h"
 #include "base/log.h"
@@ -70,14 +71,6 @@ static int lock(struct coll_session *s, int dir_fd, struct err *err)
 	if (ftruncate(s->lock_fd, 0) || pwrite(s->lock_fd, text, (size_t)n, 0) != n)
 		return err_errno(err, -errno, "%s/lock", strbuf_str(&s->dir));
 	return 0;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (uint64_t)ts.tv_sec * SPEC_NS_PER_S + (uint64_t)ts.tv_nsec;
 }
 
 static bool has_entry(int fd, const char *name)
@@ -213,7 +206,7 @@ int coll_session_prepare(struct coll_session *s, int *out, struct err *err)
 	fd = open_session(s->samples_fd, next_dir);
 	if (fd < 0)
 		return err_errno(err, fd, "%s/samples/%s", strbuf_str(&s->dir), next_dir);
-	live.drained_ns = now_ns();
+	live.drained_ns = clock_real_ns();
 	rc = file_mkdirs(fd, "stats", DIR_MODE, err);
 	rc = rc ? rc : spec_live_write(fd, &live, err);
 	rc = rc ? rc : spec_started_write(fd, live.drained_ns, err);
@@ -336,7 +329,7 @@ static int make_ready(struct coll_session *s, bool append, struct err *err)
 	s->live.closed = false;
 	if (spec_started_read(s->fd, &started_ns, NULL) != -ENOENT)
 		return 0;
-	return spec_started_write(s->fd, now_ns(), err);
+	return spec_started_write(s->fd, clock_real_ns(), err);
 }
 
 int coll_session_open(struct coll_session *s, const char *dir, bool append, struct err *err)
@@ -406,7 +399,7 @@ int coll_session_tell(struct coll_session *s, const struct spec_stats *now, bool
 		sum.value[i] += now->value[i];
 	rc = spec_stats_write(s->fd, &sum, err);
 	s->live.generation++;
-	s->live.drained_ns = now_ns();
+	s->live.drained_ns = clock_real_ns();
 	s->live.closed = closed;
 	return rc ? rc : spec_live_write(s->fd, &s->live, err);
 }

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "libspec/name.h"
 
 enum {
@@ -356,14 +356,6 @@ void coll_sink_checkpoint(struct coll_sink *s)
 	s->checkpoint++;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
-}
-
 int coll_sink_write_back(struct coll_sink *s, uint64_t until_ns, struct err *err)
 {
 	for (struct coll_file *f = s->oldest; f; f = f->newer) {
@@ -371,7 +363,7 @@ int coll_sink_write_back(struct coll_sink *s, uint64_t until_ns, struct err *err
 
 		if (!f->dirty || f->checkpoint == s->checkpoint)
 			continue;
-		if (now_ns() >= until_ns)
+		if (clock_mono_ns() >= until_ns)
 			return 1;
 		f->dirty = false;
 		f->checkpoint = s->checkpoint;

@@ -10,10 +10,10 @@
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/vec.h"
 #include "collector/decode.h"
@@ -43,14 +43,6 @@ struct perf_source {
 static struct perf_source *self(struct coll_source *s)
 {
 	return (struct perf_source *)s;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
 }
 
 static void close_all(int *fds, size_t nr)
@@ -175,7 +167,7 @@ static int perf_drain(struct coll_source *base, bool all, coll_consume consume, 
 	s->consume = consume;
 	s->ctx = ctx;
 	forget_wakeups(s);
-	rc = coll_order_round(&s->order, all ? UINT64_MAX : now_ns(), take, s);
+	rc = coll_order_round(&s->order, all ? UINT64_MAX : clock_mono_ns(), take, s);
 	if (rc >= 0 && s->order.bad != bad) {
 		struct coll_rec rec = { .kind = COLL_REC_LOST, .lost = 1 };
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/map.h"
 #include "base/strbuf.h"
 #include "libsym/cache_kind.h"
@@ -192,14 +193,6 @@ static bool same_identity(const struct sym_identity *a, const struct sym_identit
 	       same_time(&x->stx_ctime, &y->stx_ctime);
 }
 
-static int64_t now_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec;
-}
-
 static bool is_fresh(const struct sym_ask *ask, const struct entry *e,
 		     const struct sym_identity *now)
 {
@@ -208,7 +201,7 @@ static bool is_fresh(const struct sym_ask *ask, const struct entry *e,
 	if (!e->thing || !same_identity(&e->identity, now))
 		return false;
 	limit = e->kind->good_for(ask->job, e->thing);
-	return !limit || now_s() - e->loaded_s < limit;
+	return !limit || (int64_t)(clock_mono_ns() / CLOCK_NS_PER_S) - e->loaded_s < limit;
 }
 
 static struct entry *find_entry(struct sym_cache *c, const struct strbuf *key)
@@ -290,7 +283,7 @@ static void store(struct sym_cache *c, struct entry *e, const struct sym_identit
 	drop_thing(c, e);
 	e->thing = e->kind->get(thing);
 	e->identity = *id;
-	e->loaded_s = now_s();
+	e->loaded_s = (int64_t)(clock_mono_ns() / CLOCK_NS_PER_S);
 	c->stats.bytes += e->kind->bytes(thing);
 }
 

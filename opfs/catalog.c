@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/vec.h"
 #include "libspec/session.h"
@@ -364,14 +365,6 @@ static bool is_saved(const struct catalog *c)
 	return true;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return ns_of(ts);
-}
-
 int catalog_load(int session_dir_fd, char *const *names, size_t nr, const struct viewer *v,
 		 struct catalog **out, struct err *err)
 {
@@ -394,7 +387,7 @@ int catalog_load(int session_dir_fd, char *const *names, size_t nr, const struct
 		return rc;
 	b.c->saved = is_saved(b.c);
 	if (!b.c->drained_ns)
-		b.c->drained_ns = now_ns();
+		b.c->drained_ns = clock_real_ns();
 	*out = TAKE(b.c);
 	return 0;
 }
@@ -427,7 +420,7 @@ int catalog_load_file(const char *path, struct catalog **out, struct err *err)
 	if (rc)
 		return rc;
 	b.c->saved = true;
-	b.c->drained_ns = now_ns();
+	b.c->drained_ns = clock_real_ns();
 	*out = TAKE(b.c);
 	return 0;
 }

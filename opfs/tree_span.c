@@ -2,9 +2,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "libspec/clock.h"
 #include "opfs/spans.h"
 #include "opfs/tree_impl.h"
@@ -13,14 +13,6 @@
 
 /* How often sessions may come and go while they are read. */
 enum { MAX_TRIES = 10 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (uint64_t)ts.tv_sec * SPEC_NS_PER_S + (uint64_t)ts.tv_nsec;
-}
 
 /* ---- which sessions */
 
@@ -88,7 +80,7 @@ static int resolve(const struct ask *a, const struct spec *spec, bool anew,
 	const struct spec_value *without = spec->values[SPEC_SESSION_EXCLUDE];
 	const struct spec_tag *tag = spec_span_tag(spec);
 	CLEANUP(names_fini) struct names excluded = { 0 };
-	uint64_t now = now_ns();
+	uint64_t now = clock_real_ns();
 	struct spec_span want;
 	int rc = spec_span_parse(tag, spec->values[tag->id]->text, now, &want, a->err);
 
@@ -267,7 +259,7 @@ static int span_names(const struct ask *a, const struct spans_list *list,
 int tree_span_names(const struct ask *a, const struct spec_tag *tag, struct names *out)
 {
 	CLEANUP(free_list) struct spans_list list = { 0 };
-	uint64_t now = now_ns();
+	uint64_t now = clock_real_ns();
 	int rc = spans_get(a->t->spans, catalog_store_fd(a->t->store), now, false, a->quick,
 			   &list, a->err);
 

@@ -1,24 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "opfs/until.h"
 
-#include <time.h>
-
-static int64_t now_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec;
-}
+#include "base/clock.h"
 
 int64_t until_in(unsigned seconds)
 {
-	return now_s() + seconds;
+	return (int64_t)(clock_mono_ns() / CLOCK_NS_PER_S) + seconds;
 }
 
 bool until_over(int64_t until)
 {
-	return until && now_s() >= until;
+	return until && (int64_t)(clock_mono_ns() / CLOCK_NS_PER_S) >= until;
 }
 
 int64_t until_both(int64_t a, int64_t b)

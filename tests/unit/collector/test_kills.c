@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "collector/seal.h"
@@ -78,7 +79,7 @@ _Noreturn static void live(uint64_t seed)
 		}
 		if (!(r & 0xf00)) {
 			coll_sink_checkpoint(&f.engine.collect.sink);
-			coll_sink_write_back(&f.engine.collect.sink, coll_now_ns() + 1000000,
+			coll_sink_write_back(&f.engine.collect.sink, clock_mono_ns() + 1000000,
 					     NULL);
 		}
 	}
