@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
+#include "base/opt.h"
 #include "events/table_impl.h"
 
 static const char *const type_names[] = {
@@ -193,6 +195,17 @@ static int extra_bit(const struct ev_parse *p, const char *word, struct ev_mask 
 	return numbered_bit(p, word, m);
 }
 
+/* A specification takes what reads as a number for one, so a name must not. */
+static int mask_name(const struct ev_parse *p, const char *name)
+{
+	unsigned long long number;
+	int rc = ev_name(p, "the unit mask's name", name);
+
+	if (!rc && !opt_number(name, "", 0, ULLONG_MAX, &number, NULL))
+		rc = ev_bad(p, "the unit mask's name %.60s reads as a number", name);
+	return rc;
+}
+
 /* Cuts the first word off. */
 static char *cut_word(char **rest)
 {
@@ -214,7 +227,7 @@ static int set_extra(const struct ev_parse *p, char *bits, char **rest, struct e
 	while (!rc && bits && *bits && (word = strsep(&bits, ",")))
 		rc = extra_bit(p, word, m);
 	if (!rc)
-		rc = ev_name(p, "the unit mask's name", name);
+		rc = mask_name(p, name);
 	if (!rc && m->raw && (m->extra & ~EV_PEBS))
 		rc = ev_bad(p, "extra: config= and config1= tell all bits; only pebs may "
 			       "stand beside them");

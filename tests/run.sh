@@ -9,7 +9,9 @@
 #   unit:PROGRAM     a criterion program
 #   bats:FILE        a bats file
 #   fuzz:PROGRAM:SECONDS
-#                    a libFuzzer program; seeds in tests/fuzz/corpus/NAME, if any
+#                    a libFuzzer program; seeds in tests/fuzz/corpus/NAME, if any.
+#                    Always from the same random seed, so that what fails here fails
+#                    there; FUZZ_SEED=0 searches anew
 #   qemu:KERNEL:SUITE
 #                    tests in a guest, see tests/qemu/run.sh
 #
@@ -75,9 +77,9 @@ run_fuzz()
 
 	corpus=$(mktemp -d) || return 1
 	[ ! -d "$seeds" ] || cp -r "$seeds/." "$corpus"
-	timeout -k 10 $((seconds + 300)) "$program" -max_total_time="$seconds" \
-		-rss_limit_mb=2048 -timeout=25 -artifact_prefix="$2-" "$corpus" \
-		>"$2.log" 2>&1 </dev/null
+	timeout -k 10 $((seconds + 300)) "$program" -seed="${FUZZ_SEED:-1}" \
+		-max_total_time="$seconds" -rss_limit_mb=2048 -timeout=25 \
+		-artifact_prefix="$2-" "$corpus" >"$2.log" 2>&1 </dev/null
 	rc=$?
 	rm -rf "$corpus"
 	if [ $rc = 0 ]; then echo 1 0 0; else echo 0 1 0; fi >"$2.result"

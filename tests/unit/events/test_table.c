@@ -157,6 +157,8 @@ ParameterizedTestParameters(table, tells_file_line_and_cause)
 		  "(line 2)" },
 		{ EVENT, HEAD "\t1 extra: x a\n\t2 extra: X b\n",
 		  ":3: m: unit mask name X" },
+		{ EVENT, HEAD "\t1 extra: 0x4 a\n",
+		  ":2: the unit mask's name 0x4 reads as a number" },
 		{ EVENT, HEAD "\t0x1 a\n", ":1: m: its default 0x3 is none of its" },
 		{ EVENT, "name:m type:exclusive default:3\n\t1 a\n\t2 b\n",
 		  ":1: m: its def" },
