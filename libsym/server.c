@@ -21,7 +21,8 @@
 #include "libsym/wire.h"
 
 enum {
-	DEADLINE_MS = 10000,
+	CPU_S = 10,
+	DEADLINE_MS = 30000,
 	GRACE_MS = 2000,
 	STEP_NS = 50000000,
 	MIN_JOBS = 2,
@@ -35,8 +36,8 @@ struct sym_server {
 	unsigned
 		started; /* helpers so far: tells an old one's death from the new one's */
 	unsigned running, max_jobs;
-	unsigned deadline_ms; /* constant */
-	char *program;        /* constant */
+	struct sym_limits limits; /* constant */
+	char *program;            /* constant */
 };
 
 static unsigned default_jobs(void)
@@ -60,7 +61,8 @@ struct sym_server *sym_server_new(const struct sym_server_options *opts)
 		free(s);
 		return NULL;
 	}
-	s->deadline_ms = o->deadline_ms ? o->deadline_ms : DEADLINE_MS;
+	s->limits.cpu_s = o->cpu_s ? o->cpu_s : CPU_S;
+	s->limits.deadline_ms = o->deadline_ms ? o->deadline_ms : DEADLINE_MS;
 	s->max_jobs = o->max_jobs ? o->max_jobs : default_jobs();
 	s->helper.control = -1;
 	pthread_mutex_init(&s->lock, NULL);
@@ -130,7 +132,7 @@ static int hand_over(struct sym_server *s, int fd, unsigned *which, struct err *
 				break;
 			s->started++;
 		}
-		rc = sym_spawn_job(&s->helper, fd, s->deadline_ms);
+		rc = sym_spawn_job(&s->helper, fd, &s->limits);
 		if (rc) {
 			sym_spawn_end(&s->helper);
 			err_errno(err, rc, "symbol helper");
@@ -164,7 +166,8 @@ static int run_once(struct sym_server *s, const struct strbuf *request,
 	close(pair[1]);
 	if (rc)
 		return rc;
-	return sym_exchange_run(x, mine, request, s->deadline_ms + GRACE_MS, cancel);
+	return sym_exchange_run(x, mine, request, s->limits.deadline_ms + GRACE_MS,
+				cancel);
 }
 
 /*
@@ -208,9 +211,12 @@ static void explain(const struct sym_server *s, int rc, const struct sym_exchang
 {
 	int status = x->trailer.status;
 
-	if (rc == -ETIMEDOUT || x->trailer.end == SYM_END_DEADLINE ||
-	    (x->trailer.magic && WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU))
-		strbuf_printf(out, "took longer than %g s", s->deadline_ms / 1000.0);
+	if (rc == -ETIMEDOUT || x->trailer.end == SYM_END_DEADLINE)
+		strbuf_printf(out, "took longer than %g s",
+			      s->limits.deadline_ms / 1000.0);
+	else if (x->trailer.magic && WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
+		strbuf_printf(out, "needs more than %u s of processor time",
+			      s->limits.cpu_s);
 	else if (!x->trailer.magic)
 		strbuf_puts(out, "the helper process was killed");
 	else if (WIFSIGNALED(status))

@@ -17,7 +17,7 @@
 /*
  * Reads binaries in helper processes.  One image is one process: forked from a small
  * helper (this program started again), with the rights of the user who asks, an
- * address-space limit, a deadline, no network and nothing writable.  What it answers is
+ * limit of processor time, of memory and by the clock, no network and nothing writable.  What it answers is
  * checked before it is used.  A hostile binary costs its own job only.
  *
  * A program that uses this begins main() with
@@ -30,10 +30,12 @@ int sym_helper_main(int argc, char **argv);
 
 struct sym_server;
 
-struct sym_server_options {   /* zeros are the defaults */
-	const char *program;  /* what to start as helper; NULL: /proc/self/exe */
-	unsigned max_jobs;    /* at once; 0: twice the processors, 2 to 16 */
-	unsigned deadline_ms; /* a job may take; 0: 10000 */
+struct sym_server_options {  /* zeros are the defaults */
+	const char *program; /* what to start as helper; NULL: /proc/self/exe */
+	unsigned max_jobs;   /* at once; 0: twice the processors, 2 to 16 */
+	/* What a job may take: of processor time (0: 10), which is what a hostile binary
+	 * costs, and by the clock (0: 30000), which a slow disk or a busy machine takes. */
+	unsigned cpu_s, deadline_ms;
 };
 
 /* Starts nothing yet.  @opts may be NULL.  NULL if out of memory. */

@@ -137,9 +137,9 @@ void sym_spawn_end(struct sym_spawned *s)
 	*s = (struct sym_spawned){ .control = -1 };
 }
 
-int sym_spawn_job(const struct sym_spawned *s, int fd, uint32_t deadline_ms)
+int sym_spawn_job(const struct sym_spawned *s, int fd, const struct sym_limits *limits)
 {
-	struct sym_zygote_message m = { .deadline_ms = deadline_ms };
+	struct sym_zygote_message m = { .limits = *limits };
 	struct iovec iov = { .iov_base = &m, .iov_len = sizeof(m) };
 	union {
 		char room[CMSG_SPACE(sizeof(int))];

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "libsym/zygote.h"
 
 /* The helper process of a server, from the outside. */
 struct sym_spawned {
@@ -20,6 +21,6 @@ int sym_spawn(const char *program, struct sym_spawned *out, struct err *err);
 void sym_spawn_end(struct sym_spawned *s);
 
 /* Gives it the job whose socket is @fd (stays the caller's).  0, or -errno if it died. */
-int sym_spawn_job(const struct sym_spawned *s, int fd, uint32_t deadline_ms);
+int sym_spawn_job(const struct sym_spawned *s, int fd, const struct sym_limits *limits);
 
 #endif

@@ -71,18 +71,18 @@ static void kill_job(struct job *j, enum sym_end why)
 	kill(j->pid, SIGKILL);
 }
 
-static void start_job(struct zygote *z, int fd, uint32_t deadline_ms)
+static void start_job(struct zygote *z, int fd, const struct sym_limits *limits)
 {
 	pid_t self = getpid();
 	struct job j = {
 		.fd = fd,
-		.deadline_ms = now_ms() + deadline_ms,
+		.deadline_ms = now_ms() + limits->deadline_ms,
 		.trailer.magic = SYM_TRAILER_MAGIC,
 	};
 
 	j.pid = fork();
 	if (!j.pid)
-		sym_helper_child(fd, self, deadline_ms / 1000 + 1);
+		sym_helper_child(fd, self, limits->cpu_s);
 	if (j.pid < 0) {
 		j.pid = 0;
 		j.trailer.status = SYM_HELPER_FAILED << 8;
@@ -117,7 +117,7 @@ static bool take_message(struct zygote *z)
 		return true;
 	memcpy(&fd, CMSG_DATA(c), sizeof(fd));
 	if (n == sizeof(m))
-		start_job(z, fd, m.deadline_ms);
+		start_job(z, fd, &m.limits);
 	else
 		close(fd);
 	return true;

@@ -4,13 +4,19 @@
 
 #include <stdint.h>
 
+/* Of a job. */
+struct sym_limits {
+	uint32_t cpu_s;       /* of processor time */
+	uint32_t deadline_ms; /* by the clock */
+};
+
 /*
  * The process that forks one process a job.  It does nothing else, has a single thread
  * and little memory, so that forking it is quick and safe, which it would not be for a
  * mount with many threads.  Sockets of jobs come over its control socket.
  */
 struct sym_zygote_message { /* with the job's socket as SCM_RIGHTS */
-	uint32_t deadline_ms;
+	struct sym_limits limits;
 };
 
 #define SYM_ZYGOTE_OPTION "--symbol-helper="

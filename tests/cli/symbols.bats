@@ -417,6 +417,14 @@ endless() {
 	has "$d/p: cannot be read: took longer than 0.3 s"
 }
 
+@test "a program that takes too much processor time is given up" {
+	endless
+	run state --cpu=1 "$d/p"
+	[ "$status" = 0 ]
+	has "state: broken"
+	has "$d/p: cannot be read: needs more than 1 s of processor time"
+}
+
 @test "the process of a job has little memory, no privileges and a filter" {
 	local pid job f
 

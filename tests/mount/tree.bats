@@ -133,8 +133,10 @@ mounted() {
 	 {"session": "old", "app": "/bin/a", "samples": {"0x1000": 10}}]
 	END
 	"$OPFS" mount --session-dir "$D" "$M" -o allow_other
+	mkdir "$D/few"
+	few=$(echo "$D/few" | sed 's|/|%2F|g')
 	other="$M/saved/diff:$(echo "$D/samples/old" | sed 's|/|%2F|g')"
-	for p in "$M/saved/image-path:%2Fusr" "$M/saved/root:%2F" "$other"; do
+	for p in "$M/saved/image-path:$few" "$M/saved/root:%2F" "$other"; do
 		for round in 1 2; do
 			stat "$p/report" >/dev/null
 			cat "$p/report" >/dev/null

@@ -104,6 +104,15 @@ static int set_deadline(void *ctx, const char *arg, struct err *err)
 	return rc;
 }
 
+static int set_cpu(void *ctx, const char *arg, struct err *err)
+{
+	uint64_t n;
+	int rc = set_number(arg, &n, err);
+
+	((struct request *)ctx)->server.cpu_s = (unsigned)n;
+	return rc;
+}
+
 static int set_style(void *ctx, const char *arg, struct err *err)
 {
 	struct request *r = ctx;
@@ -148,6 +157,7 @@ static const struct opt options[] = {
 	{ 'd', "demangle", "STYLE", "none, normal, smart", set_style },
 	{ 'a', "at", "OFFSET", "only the symbol that covers it", set_at },
 	{ 't', "deadline", "MS", "for the helper", set_deadline },
+	{ 0, "cpu", "SECONDS", "for the helper", set_cpu },
 	{ 'i', "in-process", NULL, "without a helper", set_flag_in_process },
 	{ 'q', "quiet", NULL, "the state only", set_flag_quiet },
 	{ 'N', "names", NULL, "demangle the lines of stdin", set_flag_names },
