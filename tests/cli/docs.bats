@@ -295,3 +295,13 @@ tiny_session() {
 	echo "$output"
 	[[ "$output" == current/image:bash/report* ]]
 }
+
+@test "the driver's manual names every file of stats" {
+	local name
+
+	names=$(sed -nE 's/.*\] = "([a-z_]+)",$/\1/p' kernel/stats.c)
+	[ "$(wc -w <<<"$names")" -ge 20 ]
+	for name in $names; do
+		grep -q "^|.*\`$name\`" doc/driver.md || { echo "$name"; return 1; }
+	done
+}
