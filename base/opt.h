@@ -32,9 +32,18 @@ struct opt_program {
 
 enum opt_result {
 	OPT_RUN,   /* go on: operands start at argv[*first] */
-	OPT_DONE,  /* help or version was printed: exit 0 */
-	OPT_WRONG, /* wrong usage, told to stderr: exit 2 */
+	OPT_DONE,  /* help or version was printed */
+	OPT_WRONG, /* wrong usage, told to stderr */
 };
+
+/* The exit status for wrong usage. */
+enum { OPT_EXIT_USAGE = 2 };
+
+/* The exit status where the result is not OPT_RUN. */
+static inline int opt_exit(enum opt_result result)
+{
+	return result == OPT_DONE ? 0 : OPT_EXIT_USAGE;
+}
 
 extern bool opt_verbose; /* -V was given */
 

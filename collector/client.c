@@ -11,7 +11,7 @@
 #include "collector/config.h"
 #include "collector/control.h"
 
-enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
+enum { EXIT_FAILED = 1, EXIT_USAGE = OPT_EXIT_USAGE };
 
 struct client {
 	const char *socket, *config;
@@ -161,18 +161,14 @@ int coll_client(int argc, char **argv)
 	CLEANUP(client_fini) struct client c = { 0 };
 	const struct command *cmd = commands;
 	const char *words[2] = { name };
+	enum opt_result result;
 
 	while (strcmp(strchr(cmd->name, ' ') + 1, name) != 0)
 		cmd++;
 	log_init(cmd->name);
-	switch (parse(cmd, argc, argv, &c, &words[1])) {
-	case OPT_DONE:
-		return 0;
-	case OPT_WRONG:
-		return EXIT_USAGE;
-	default:
-		break;
-	}
+	result = parse(cmd, argc, argv, &c, &words[1]);
+	if (result != OPT_RUN)
+		return opt_exit(result);
 	if (c.json)
 		words[1] = "json";
 	return ask(&c, words, words[1] ? 2 : 1, name);
@@ -240,18 +236,14 @@ int coll_client_set(int argc, char **argv)
 		.opts = rows,
 		.take = take_set,
 	};
+	enum opt_result result;
 	int first = argc;
 
 	log_init(program.name);
 	settable(rows, MAX_ROWS);
-	switch (opt_parse(&program, argc, argv, &c, &first)) {
-	case OPT_DONE:
-		return 0;
-	case OPT_WRONG:
-		return EXIT_USAGE;
-	default:
-		break;
-	}
+	result = opt_parse(&program, argc, argv, &c, &first);
+	if (result != OPT_RUN)
+		return opt_exit(result);
 	if (first < argc || !c.words.len) {
 		fprintf(stderr, "%s: %s\ntry '%s --help'\n", program.name,
 			first < argc ? "no operands are expected" : "nothing to set",

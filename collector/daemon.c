@@ -22,7 +22,7 @@ enum {
 	ROUND_MS = 100, /* how often rings are looked at, at least */
 	IDLE_MS = 1000,
 	EXIT_FAILED = 1,
-	EXIT_USAGE = 2,
+	EXIT_USAGE = OPT_EXIT_USAGE,
 };
 
 static const char about[] =
@@ -96,7 +96,7 @@ int coll_daemon_config(int argc, char **argv)
 	log_init("opcollect config");
 	result = read_config(&config_program, argc, argv, &config);
 	if (result != OPT_RUN)
-		return result == OPT_DONE ? 0 : EXIT_USAGE;
+		return opt_exit(result);
 	rc = coll_config_apply(&config, &opt, &err);
 	coll_daemon_options_fini(&opt);
 	if (rc) {
@@ -304,7 +304,7 @@ int coll_daemon(int argc, char **argv)
 	log_init("opcollect");
 	result = read_config(&daemon_program, argc, argv, &d.config);
 	if (result != OPT_RUN)
-		return result == OPT_DONE ? 0 : EXIT_USAGE;
+		return opt_exit(result);
 	if (opt_verbose)
 		log_set_level(LOG_DEBUG);
 	return serve(&d);

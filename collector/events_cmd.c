@@ -207,16 +207,12 @@ int coll_events(int argc, char **argv)
 	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
 	struct coll_events e = { 0 };
 	struct err err = { 0 };
+	enum opt_result result;
 	int first = argc, rc;
 
-	switch (opt_parse(&program, argc, argv, &w, &first)) {
-	case OPT_DONE:
-		return 0;
-	case OPT_WRONG:
-		return 2;
-	default:
-		break;
-	}
+	result = opt_parse(&program, argc, argv, &w, &first);
+	if (result != OPT_RUN)
+		return opt_exit(result);
 	if (w.list_types)
 		return list_types();
 	e.cpu = w.cpu;

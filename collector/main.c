@@ -65,22 +65,18 @@ static int wrong(const char *what, const char *word)
 	for (int i = 0; i < NR_COMMANDS; i++)
 		fprintf(stderr, " %s", commands[i].name);
 	fputs("\ntry 'opcollect --help'\n", stderr);
-	return 2;
+	return OPT_EXIT_USAGE;
 }
 
 int main(int argc, char **argv)
 {
+	enum opt_result result;
 	int first = argc;
 
 	log_init("opcollect");
-	switch (opt_parse(&program, argc, argv, NULL, &first)) {
-	case OPT_DONE:
-		return 0;
-	case OPT_WRONG:
-		return 2;
-	default:
-		break;
-	}
+	result = opt_parse(&program, argc, argv, NULL, &first);
+	if (result != OPT_RUN)
+		return opt_exit(result);
 	if (first >= argc)
 		return wrong("no command given", "");
 	for (int i = 0; i < NR_COMMANDS; i++)

@@ -225,6 +225,12 @@ static int set_modules(void *ctx, const char *arg, struct err *err)
 	return 0;
 }
 
+#define SESSION_OPTS                                                                     \
+	{ 'd', "session-dir", "DIR", "write into DIR instead of ./oprofile_data",        \
+	  coll_set_session_dir },                                                        \
+	{ 0, "append", NULL, "add to session \"current\" instead of setting it aside", \
+	  set_append }
+
 static const struct opt opts[] = {
 #include "collector/sampling_list.h"
 	{ 'g', "callgraph", NULL, "call chains by frame pointers, as call graph arcs",
@@ -232,10 +238,7 @@ static const struct opt opts[] = {
 	{ 'p', "pid", "PID[,PID]", "running processes, their threads and future children",
 	  set_pid },
 	{ 'a', "all", NULL, "every process on every CPU", set_all },
-	{ 'd', "session-dir", "DIR", "write into DIR instead of ./oprofile_data",
-	  coll_set_session_dir },
-	{ 0, "append", NULL, "add to session \"current\" instead of setting it aside",
-	  set_append },
+	SESSION_OPTS,
 	{ 0, "save-stream", "FILE", "what the driver says also goes to FILE, for replay",
 	  set_save },
 	{ 0 },
@@ -244,17 +247,10 @@ static const struct opt opts[] = {
 static const struct opt replay_opts[] = {
 	{ 'g', "callgraph", NULL, "the call chains in it, as call graph arcs",
 	  set_callgraph },
-	{ 0, "separate", "LIST",
-	  "file samples by: none, lib (default), kernel, thread, cpu, all", coll_set_separate },
-	{ 0, "image", "LIST",
-	  "only these: a program with what it uses, a library or module by itself",
-	  coll_set_image },
+#include "collector/filing_list.h"
 	{ 0, "ext-feature", "NAME:ARGS",
 	  "ibs:fetch:EVENT,...:COUNT:MASK|op:EVENT,...:COUNT:MASK", coll_set_feature },
-	{ 'd', "session-dir", "DIR", "write into DIR instead of ./oprofile_data",
-	  coll_set_session_dir },
-	{ 0, "append", NULL, "add to session \"current\" instead of setting it aside",
-	  set_append },
+	SESSION_OPTS,
 	{ 'k', "vmlinux", "FILE", "the kernel that ran", coll_set_vmlinux },
 	{ 0, "kallsyms", "FILE", "a copy of its /proc/kallsyms", set_kallsyms },
 	{ 0, "modules", "FILE", "a copy of its /proc/modules", set_modules },

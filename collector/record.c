@@ -25,7 +25,6 @@
 enum {
 	ROUND_MS = 100, /* how often rings are looked at, at least */
 	EXIT_FAILED = 1,
-	EXIT_USAGE = 2,
 };
 
 /* One run, from its options to its last words. */
@@ -262,10 +261,13 @@ static int status_of(const struct run *r)
 				 128 + r->watch.signal;
 }
 
-static int run(struct run *r, struct err *err)
+static int run_record(struct run *r, struct err *err)
 {
-	int rc = prepare(r, err), failed;
+	int rc = r->opt.command ? coll_launch_check(r->opt.command[0], err) : 0, failed;
 
+	if (rc)
+		return rc == -ENOENT ? COLL_EXIT_NOT_FOUND : COLL_EXIT_NOT_EXECUTABLE;
+	rc = prepare(r, err);
 	if (rc)
 		return EXIT_FAILED;
 	*err = (struct err){ 0 }; /* what was refused first and then done otherwise */
@@ -285,34 +287,6 @@ static int run(struct run *r, struct err *err)
 	rc = collect(r, err);
 	failed = finish(r);
 	return rc || failed ? EXIT_FAILED : status_of(r);
-}
-
-int coll_record(int argc, char **argv)
-{
-	CLEANUP(run_fini) struct run r = { .engine = COLL_ENGINE_NONE,
-					   .launch = { .go_fd = -1, .error_fd = -1 } };
-	struct err err = { 0 };
-	int status;
-
-	log_init("opcollect record");
-	switch (coll_options_parse(argc, argv, &r.opt)) {
-	case OPT_DONE:
-		return 0;
-	case OPT_WRONG:
-		return EXIT_USAGE;
-	default:
-		break;
-	}
-	if (r.opt.command && coll_launch_check(r.opt.command[0], &err)) {
-		log_err("%s", err.msg);
-		return err.code == -ENOENT ? COLL_EXIT_NOT_FOUND : COLL_EXIT_NOT_EXECUTABLE;
-	}
-	if (opt_verbose)
-		log_set_level(LOG_DEBUG);
-	status = run(&r, &err);
-	if (err.code)
-		log_err("%s", err.msg);
-	return status;
 }
 
 static int prepare_replay(struct run *r, struct err *err)
@@ -359,24 +333,36 @@ static int run_replay(struct run *r, struct err *err)
 	return rc || failed ? EXIT_FAILED : 0;
 }
 
-int coll_replay(int argc, char **argv)
+/* A subcommand: its options, and what is done by them, which says why it failed. */
+static int command(const char *name, int argc, char **argv,
+		   enum opt_result (*parse)(int argc, char **argv, struct coll_options *o),
+		   int (*run)(struct run *r, struct err *err))
 {
 	CLEANUP(run_fini) struct run r = { .engine = COLL_ENGINE_NONE,
 					   .launch = { .go_fd = -1, .error_fd = -1 } };
+	enum opt_result result;
 	struct err err = { 0 };
 	int status;
 
-	log_init("opcollect replay");
-	switch (coll_options_parse_replay(argc, argv, &r.opt)) {
-	case OPT_DONE:
-		return 0;
-	case OPT_WRONG:
-		return EXIT_USAGE;
-	default:
-		break;
-	}
-	status = run_replay(&r, &err);
+	log_init(name);
+	result = parse(argc, argv, &r.opt);
+	if (result != OPT_RUN)
+		return opt_exit(result);
+	if (opt_verbose)
+		log_set_level(LOG_DEBUG);
+	status = run(&r, &err);
 	if (err.code)
 		log_err("%s", err.msg);
 	return status;
+}
+
+int coll_record(int argc, char **argv)
+{
+	return command("opcollect record", argc, argv, coll_options_parse, run_record);
+}
+
+int coll_replay(int argc, char **argv)
+{
+	return command("opcollect replay", argc, argv, coll_options_parse_replay,
+		       run_replay);
 }

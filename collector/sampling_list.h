@@ -4,11 +4,7 @@
   "sample by NAME:COUNT:UNITMASK:KERNEL:USER; may be repeated, or a list", coll_set_event },
 { 'F', "frequency", "HZ", "samples a second and CPU (997), where no COUNT is given",
   coll_set_rate },
-{ 0, "separate", "LIST", "file samples by: none, lib (default), kernel, thread, cpu, all",
-  coll_set_separate },
-{ 0, "image", "LIST",
-  "only these: a program with what it uses, a library or module by itself",
-  coll_set_image },
+#include "collector/filing_list.h"
 { 'k', "vmlinux", "FILE", "take FILE for the kernel, instead of /proc/kallsyms",
   coll_set_vmlinux },
 { 0, "no-vmlinux", NULL, "file kernel samples as no-vmlinux, without symbols",

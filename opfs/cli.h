@@ -12,7 +12,7 @@ int opfs_why_main(int argc, char **argv);
 int opfs_diff_main(int argc, char **argv);
 int opfs_check_main(int argc, char **argv);
 
-enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
+enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = OPT_EXIT_USAGE };
 
 struct cli {
 	const char *session_dir; /* as given; NULL: the default */

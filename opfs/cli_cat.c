@@ -224,7 +224,7 @@ int opfs_cat_main(int argc, char **argv)
 	enum opt_result result = cli_parse(&program, argc, argv, &c, &nr);
 
 	if (result != OPT_RUN)
-		return result == OPT_DONE ? CLI_OK : CLI_USAGE;
+		return opt_exit(result);
 	if (!nr || (c.binary && !c.sample_file)) {
 		fprintf(stderr, "%s: %s\ntry '%s --help'\n", program.name,
 			nr ? "--binary needs --sample-file" : "which PATH?",

@@ -252,7 +252,7 @@ int opfs_check_main(int argc, char **argv)
 	enum opt_result result = cli_parse(&program, argc, argv, &c, &nr);
 
 	if (result != OPT_RUN)
-		return result == OPT_DONE ? CLI_OK : CLI_USAGE;
+		return opt_exit(result);
 	status = run(&c, argv + 1, nr);
 	return cli_flush(program.name) ? CLI_FAILED : status;
 }

@@ -170,15 +170,10 @@ int opfs_diff_main(int argc, char **argv)
 {
 	struct diff d = { .fail_over = -1 };
 	int nr, status;
+	enum opt_result result = cli_parse(&program, argc, argv, &d, &nr);
 
-	switch (cli_parse(&program, argc, argv, &d, &nr)) {
-	case OPT_RUN:
-		break;
-	case OPT_DONE:
-		return CLI_OK;
-	default:
-		return CLI_USAGE;
-	}
+	if (result != OPT_RUN)
+		return opt_exit(result);
 	if (nr != FIRST_TWO) {
 		fprintf(stderr,
 			"%s: needs two paths, the older first: %s BASE NEW\n"

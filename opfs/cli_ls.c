@@ -175,7 +175,7 @@ int opfs_ls_main(int argc, char **argv)
 	enum opt_result result = cli_parse(&program, argc, argv, &ls, &nr);
 
 	if (result != OPT_RUN)
-		return result == OPT_DONE ? CLI_OK : CLI_USAGE;
+		return opt_exit(result);
 	status = cli_open(&ls.cli, program.name);
 	if (status)
 		return status;

@@ -129,7 +129,7 @@ int opfs_why_main(int argc, char **argv)
 	enum opt_result result = cli_parse(&program, argc, argv, &c, &nr);
 
 	if (result != OPT_RUN)
-		return result == OPT_DONE ? CLI_OK : CLI_USAGE;
+		return opt_exit(result);
 	if (!nr) {
 		fprintf(stderr, "%s: which PATH?\ntry '%s --help'\n", program.name,
 			program.name);

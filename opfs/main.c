@@ -59,7 +59,7 @@ static int general(int argc, char **argv)
 	program.about = strbuf_str(&about);
 	result = opt_parse(&program, argc, argv, NULL, &first);
 	if (result != OPT_RUN)
-		return result == OPT_DONE ? CLI_OK : CLI_USAGE;
+		return opt_exit(result);
 	if (first < argc)
 		fprintf(stderr, "opfs: %s: no such command\n", argv[first]);
 	else
