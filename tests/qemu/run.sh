@@ -121,6 +121,7 @@ build_programs()
 	$cc "${flags[@]}" -static -o "$to/bufdump" $from/bufdump.c
 	$cc "${flags[@]}" -static -o "$to/nested" $from/nested.c
 	$cc "${flags[@]}" -static -o "$to/retire" $from/retire.c
+	$cc "${flags[@]}" -static -o "$to/deep" $from/deep.c
 	# Offsets in the file, and sizes, of what call chains should show.
 	${cross}nm -S "$to/nested" | awk '$4 ~ /^(innermost|middle|outermost|main)$/ {
 		print $4, substr($1, length($1) - 4), substr($2, length($2) - 4)
