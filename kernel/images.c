@@ -80,19 +80,30 @@ static struct image *entries(struct image **bucket)
 	return smp_load_acquire(bucket);
 }
 
-static void key_of(const struct file *file, struct image_key *key)
+static void key_of(const void *dentry, const void *mnt, const struct inode *inode,
+		   struct image_key *key)
 {
-	const struct inode *inode = file_inode(file);
 	struct timespec64 mtime = opk_mtime(inode);
 
 	memset(key, 0, sizeof(*key));
-	key->dentry = file->f_path.dentry;
-	key->mnt = file->f_path.mnt;
+	key->dentry = dentry;
+	key->mnt = mnt;
 	key->ino = inode->i_ino;
 	key->dev = inode->i_sb->s_dev;
 	key->mtime_ns = timespec64_to_ns(&mtime);
 	key->size = i_size_read(inode);
 	key->generation = inode->i_generation;
+}
+
+/*
+ * A file that a mapping holds may be the one below an overlay; the executable is always
+ * what its user opened.  Both have the key of the latter.
+ */
+static void key_of_file(const struct file *file, struct image_key *key)
+{
+	const struct path *path = opk_file_path(file);
+
+	key_of(path->dentry, path->mnt, d_inode(path->dentry), key);
 }
 
 static struct image **bucket_of(const struct image_key *key)
@@ -147,7 +158,7 @@ u32 opk_image_of(struct file *file)
 	struct image **bucket, *head, *image;
 	struct image_key key;
 
-	key_of(file, &key);
+	key_of_file(file, &key);
 	bucket = bucket_of(&key);
 	head = entries(bucket);
 	image = find(head, &key);
@@ -161,7 +172,8 @@ u32 opk_image_of(struct file *file)
 u32 opk_image_of_exe(struct mm_struct *mm)
 {
 	struct image **bucket, *image = NULL;
-	struct dentry *dentry;
+	const struct dentry *dentry;
+	const struct inode *inode;
 	struct file *file;
 	struct image_key key;
 
@@ -176,8 +188,9 @@ u32 opk_image_of_exe(struct mm_struct *mm)
 		return 0;
 	}
 	dentry = READ_ONCE(file->f_path.dentry);
-	if (dentry && READ_ONCE(file->f_inode)) {
-		key_of(file, &key);
+	inode = READ_ONCE(file->f_inode);
+	if (dentry && inode) {
+		key_of(dentry, READ_ONCE(file->f_path.mnt), inode, &key);
 		/* What was read of the file, before whether it still is the one. */
 		smp_rmb();
 		if (rcu_access_pointer(mm->exe_file) == file) {
@@ -193,7 +206,7 @@ u32 opk_image_of_exe(struct mm_struct *mm)
 	file = opk_get_exe_file(mm);
 	if (!file)
 		return 0;
-	key_of(file, &key);
+	key_of_file(file, &key);
 	bucket = bucket_of(&key);
 	return add(bucket, entries(bucket), &key, file);
 }
@@ -215,6 +228,18 @@ static void take_path(struct image *image, char *buf)
 	image->path = kstrdup(text, GFP_KERNEL);
 }
 
+/* An overlay has no pages of its own: those of its executables are of the file below. */
+static void take_build_id(struct image *image)
+{
+	const struct inode *inode = file_inode(image->file);
+
+	image->build_id_len = opk_build_id(inode, image->build_id);
+	if (!image->build_id_len) {
+		inode = d_real_inode(opk_file_path(image->file)->dentry);
+		image->build_id_len = opk_build_id(inode, image->build_id);
+	}
+}
+
 static void define(struct image *image)
 {
 	char *buf = kmalloc(MAX_PATH, GFP_KERNEL);
@@ -222,7 +247,7 @@ static void define(struct image *image)
 	if (buf)
 		take_path(image, buf);
 	kfree(buf);
-	image->build_id_len = opk_build_id(image->file, image->build_id);
+	take_build_id(image);
 }
 
 void opk_images_define(void)

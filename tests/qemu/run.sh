@@ -119,13 +119,14 @@ build_programs()
 
 	mkdir -p "$to"
 	$cc "${flags[@]}" -static -o "$to/bufdump" $from/bufdump.c
-	$cc "${flags[@]}" -static -o "$to/nested" $from/nested.c
+	$cc "${flags[@]}" -static -Wl,--build-id -o "$to/nested" $from/nested.c
 	$cc "${flags[@]}" -static -o "$to/retire" $from/retire.c
 	$cc "${flags[@]}" -static -o "$to/deep" $from/deep.c
 	# Offsets in the file, and sizes, of what call chains should show.
 	${cross}nm -S "$to/nested" | awk '$4 ~ /^(innermost|middle|outermost|main)$/ {
 		print $4, substr($1, length($1) - 4), substr($2, length($2) - 4)
 	}' >"$work/nested.symbols"
+	readelf -n "$to/nested" | sed -n 's/.*Build ID: //p' >"$work/nested.build_id"
 	[ $machine != arm64 ] || return 0
 	$cc "${flags[@]}" -o "$to/cost" $from/cost.c
 	$cc "${flags[@]}" -o "$to/hog" $from/hog.c
@@ -176,13 +177,13 @@ build_root()
 	ln -s busybox "$root/bin/sh"
 	find "$work"/{driver,torture} -name '*.ko' -exec cp {} "$root/modules/" \;
 	${cross}strip -g "$root"/modules/opfs_*.ko
-	[ ! -e "$kdir/fuse.ko" ] || install -m 644 "$kdir/fuse.ko" "$root/modules/"
+	find "$kdir" -maxdepth 1 -name '*.ko' -exec cp {} "$root/modules/" \;
 	install -m 755 "$here/guest/init" "$root/init"
 	install -m 644 "$here"/guest/*.sh "$root/guest/"
 	list_tests >"$root/guest/list"
 	[ -s "$root/guest/list" ] || give_up "suite $suite has tests"
 	list_traps >"$root/guest/traps"
-	cp "$work/nested.symbols" "$root/guest/"
+	cp "$work"/nested.{symbols,build_id} "$root/guest/"
 	printf '%s\n' 'root:x:0:0::/root:/bin/sh' 'nobody:x:65534:65534::/:/bin/sh' \
 		>"$root/etc/passwd"
 	echo 'root:x:0:' >"$root/etc/group"
