@@ -132,12 +132,12 @@ static struct image *find(struct image *at, const struct image_key *key)
 /* An entry for add(), or NULL: the table is full. */
 static struct image *new_image(void)
 {
-	unsigned int nr = atomic_read(&nr_images);
+	int nr = atomic_read(&nr_images);
 
 	do {
-		if (nr >= max_images)
+		if (nr >= (int)max_images)
 			return NULL;
-	} while (!atomic_try_cmpxchg(&nr_images, (int *)&nr, nr + 1));
+	} while (!atomic_try_cmpxchg(&nr_images, &nr, nr + 1));
 	return &images[nr + 1];
 }
 
