@@ -308,7 +308,8 @@ bench-report: all
 	$(Q)bench/report.py $(O)/bin
 bench-reports: all tests
 	$(Q)bench/reports.py $(O)/bin $(O)/test
-# What a sample costs, by a clock that counts instructions in an emulated machine.
+# What a sample costs and how fast they may come, by a clock that counts instructions in an
+# emulated machine.
 bench-driver: all
 	$(Q)V=1 OPFS_BIN=$(O)/bin tests/qemu/run.sh icount all
 bench-files: all
@@ -415,7 +416,8 @@ Targets:
   bless         takes what reports print now for what they should print
   bench         what inserting, collecting, reading and mounting cost, beside perf
                 and an empty FUSE file system
-  bench-driver  what a sample costs by the driver and by perf, in an emulated machine
+  bench-driver  what a sample costs by the driver and by perf, and the highest rate at which
+                none is lost, in an emulated machine
   bench-daemon  what the daemon costs beside perf record -a, ten minutes each
   layers        no folder includes what is above it
   headers       every header compiles alone

@@ -47,6 +47,7 @@ static const struct hint {
 	{ SPEC_STAT_LOST_CPU_BUFFER, "larger buffers (-m), or a lower rate (-F)" },
 	{ SPEC_STAT_LOST_EVENT_BUFFER,
 	  "more in /dev/oprofile/buffer_size, or a lower rate (-F)" },
+	{ SPEC_STAT_LOST_IMAGE_TABLE, "load the driver with images=N (see modinfo)" },
 	{ SPEC_STAT_LOST_STREAM, "was the stream saved to its end?" },
 	{ SPEC_STAT_LOST_KERNEL,
 	  "code the kernel made itself (BPF, trampolines), or a --vmlinux that is not the "

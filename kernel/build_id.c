@@ -11,23 +11,21 @@
 enum { MAX_PHDRS = 64, MAX_NOTES = 4096 };
 
 /* memfd_secret()'s pages are not mapped in the kernel, huge pages are not worth it. */
-static bool may_look(const struct file *file)
+static bool may_look(const struct inode *inode)
 {
-	const struct inode *inode = file_inode(file);
-
 	return S_ISREG(inode->i_mode) && inode->i_sb->s_magic != SECRETMEM_MAGIC &&
 	       inode->i_sb->s_magic != HUGETLBFS_MAGIC;
 }
 
 /* Copies bytes of a file that are in the page cache.  false: not all of them are. */
-static bool peek(struct file *file, u64 off, void *to, size_t len)
+static bool peek(struct address_space *pages, u64 off, void *to, size_t len)
 {
 	struct page *page;
 	size_t part;
 	void *from;
 
 	while (len) {
-		page = find_get_page(file->f_mapping, off >> PAGE_SHIFT);
+		page = find_get_page(pages, off >> PAGE_SHIFT);
 		if (!page)
 			return false;
 		if (!PageUptodate(page)) {
@@ -47,7 +45,7 @@ static bool peek(struct file *file, u64 off, void *to, size_t len)
 }
 
 /* Finds NT_GNU_BUILD_ID among the notes of a segment. */
-static unsigned int in_notes(struct file *file, u64 off, u64 size, u8 *id)
+static unsigned int in_notes(struct address_space *pages, u64 off, u64 size, u8 *id)
 {
 	u64 end = off + min_t(u64, size, MAX_NOTES), desc;
 	unsigned int len;
@@ -55,73 +53,74 @@ static unsigned int in_notes(struct file *file, u64 off, u64 size, u8 *id)
 	char name[4];
 
 	while (off + sizeof(note) <= end) {
-		if (!peek(file, off, &note, sizeof(note)))
+		if (!peek(pages, off, &note, sizeof(note)))
 			return 0;
 		desc = off + sizeof(note) + ALIGN((u64)note.n_namesz, 4);
 		if (note.n_type == 3 && note.n_namesz == sizeof(name) && note.n_descsz &&
-		    peek(file, off + sizeof(note), name, sizeof(name)) &&
+		    peek(pages, off + sizeof(note), name, sizeof(name)) &&
 		    !memcmp(name, "GNU", sizeof(name))) {
 			len = min_t(u32, note.n_descsz, OPK_BUILD_ID);
-			return peek(file, desc, id, len) ? len : 0;
+			return peek(pages, desc, id, len) ? len : 0;
 		}
 		off = desc + ALIGN((u64)note.n_descsz, 4);
 	}
 	return 0;
 }
 
-static unsigned int in_elf64(struct file *file, u8 *id)
+static unsigned int in_elf64(struct address_space *pages, u8 *id)
 {
 	Elf64_Ehdr ehdr;
 	Elf64_Phdr phdr;
 	unsigned int i, len;
 
-	if (!peek(file, 0, &ehdr, sizeof(ehdr)) || ehdr.e_phentsize != sizeof(phdr) ||
+	if (!peek(pages, 0, &ehdr, sizeof(ehdr)) || ehdr.e_phentsize != sizeof(phdr) ||
 	    ehdr.e_phoff > S32_MAX)
 		return 0;
 	for (i = 0; i < min_t(unsigned int, ehdr.e_phnum, MAX_PHDRS); i++) {
-		if (!peek(file, ehdr.e_phoff + i * sizeof(phdr), &phdr, sizeof(phdr)))
+		if (!peek(pages, ehdr.e_phoff + i * sizeof(phdr), &phdr, sizeof(phdr)))
 			return 0;
 		if (phdr.p_type != PT_NOTE || phdr.p_offset > S64_MAX / 2)
 			continue;
-		len = in_notes(file, phdr.p_offset, phdr.p_filesz, id);
+		len = in_notes(pages, phdr.p_offset, phdr.p_filesz, id);
 		if (len)
 			return len;
 	}
 	return 0;
 }
 
-static unsigned int in_elf32(struct file *file, u8 *id)
+static unsigned int in_elf32(struct address_space *pages, u8 *id)
 {
 	Elf32_Ehdr ehdr;
 	Elf32_Phdr phdr;
 	unsigned int i, len;
 
-	if (!peek(file, 0, &ehdr, sizeof(ehdr)) || ehdr.e_phentsize != sizeof(phdr))
+	if (!peek(pages, 0, &ehdr, sizeof(ehdr)) || ehdr.e_phentsize != sizeof(phdr))
 		return 0;
 	for (i = 0; i < min_t(unsigned int, ehdr.e_phnum, MAX_PHDRS); i++) {
-		if (!peek(file, (u64)ehdr.e_phoff + i * sizeof(phdr), &phdr,
+		if (!peek(pages, (u64)ehdr.e_phoff + i * sizeof(phdr), &phdr,
 			  sizeof(phdr)))
 			return 0;
 		if (phdr.p_type != PT_NOTE)
 			continue;
-		len = in_notes(file, phdr.p_offset, phdr.p_filesz, id);
+		len = in_notes(pages, phdr.p_offset, phdr.p_filesz, id);
 		if (len)
 			return len;
 	}
 	return 0;
 }
 
-unsigned int opk_build_id(struct file *file, u8 *id)
+unsigned int opk_build_id(const struct inode *inode, u8 *id)
 {
+	struct address_space *pages = inode->i_mapping;
 	u8 ident[EI_NIDENT];
 
 	memset(id, 0, OPK_BUILD_ID);
-	if (!may_look(file) || !peek(file, 0, ident, sizeof(ident)) ||
+	if (!may_look(inode) || !peek(pages, 0, ident, sizeof(ident)) ||
 	    memcmp(ident, ELFMAG, SELFMAG))
 		return 0;
 	if (ident[EI_CLASS] == ELFCLASS64)
-		return in_elf64(file, id);
+		return in_elf64(pages, id);
 	if (ident[EI_CLASS] == ELFCLASS32)
-		return in_elf32(file, id);
+		return in_elf32(pages, id);
 	return 0;
 }

@@ -13,6 +13,7 @@
 #include "cpu_buffer.h"
 #include "defer.h"
 #include "event_buffer.h"
+#include "guard.h"
 #include "images.h"
 #include "notices.h"
 #include "oprofilefs.h"
@@ -142,6 +143,7 @@ static int start(void)
 	rc = prepare_run();
 	if (rc)
 		goto undo_get;
+	opk_guard_begin();
 	opk_sync_begin();
 	opk_notices_begin();
 	WRITE_ONCE(opk_running, true);

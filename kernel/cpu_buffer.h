@@ -7,6 +7,7 @@
 #include <linux/llist.h>
 #include <linux/percpu.h>
 
+#include "guard.h"
 #include "record.h"
 #include "resolve.h"
 
@@ -40,10 +41,7 @@ struct opk_cpu {
 
 	/* One for interrupts, one for NMIs. */
 	struct opk_scratch *scratch[2];
-	struct opk_guard {
-		u64 window_ns, busy_ns; /* start of the window; time spent in it */
-		bool closed;
-	} guard[2]; /* as scratch */
+	struct opk_guard guard;
 
 	unsigned int cpu;
 	struct llist_head from_nmi; /* works that an NMI could not resolve */

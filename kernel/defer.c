@@ -17,6 +17,7 @@
 
 #include "cpu_buffer.h"
 #include "event_buffer.h"
+#include "guard.h"
 #include "images.h"
 #include "resolve.h"
 #include "stats.h"
@@ -232,10 +233,12 @@ void opk_works_resolve(struct irq_work *irq_work)
 	struct opk_cpu *cpu = container_of(irq_work, struct opk_cpu, resolve);
 	struct llist_node *list = llist_reverse_order(llist_del_all(&cpu->from_nmi));
 	struct opk_scratch *s = cpu->scratch[0];
+	u64 begin = ktime_get_mono_fast_ns();
 	struct opk_work *work, *next;
 
 	llist_for_each_entry_safe(work, next, list, node)
 		after_nmi(cpu, work, s->words);
+	opk_guard_spent(&cpu->guard, begin);
 }
 
 void opk_works_bury(void)

@@ -20,7 +20,7 @@ static const struct opk_number numbers[] = {
 	{ "buffer_watershed", &opk_settings.buffer_watershed, 256, 1 << 23 },
 	{ "cpu_buffer_size", &opk_settings.cpu_buffer_size, 1024, 1 << 20 },
 	{ "backtrace_depth", &opk_settings.backtrace_depth, 0, OPK_MAX_DEPTH },
-	{ "timer_hz", &opk_settings.timer_hz, 1, 10000 },
+	{ "timer_hz", &opk_settings.timer_hz, 1, 100000 },
 };
 
 static int permitted_open(struct inode *inode, struct file *file)

@@ -6,7 +6,9 @@
 #include <linux/fs.h>
 #include <linux/hash.h>
 #include <linux/kdev_t.h>
+#include <linux/log2.h>
 #include <linux/mm_types.h>
+#include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
@@ -17,7 +19,11 @@
 #include "sync.h"
 #include "uapi/opfs_buffer.h"
 
-enum { MAX_IMAGES = 32768, NR_BUCKETS = 8192, MAX_PATH = 4000 };
+enum { MIN_IMAGES = 16, MAX_IMAGES = 1 << 20, PER_BUCKET = 4, MAX_PATH = 4000 };
+
+static unsigned int max_images = 32767;
+module_param_named(images, max_images, uint, 0400);
+MODULE_PARM_DESC(images, "Most images in a run, 16 to 1048576; 104 bytes each");
 
 /* What makes an image: pointers are compared, never followed. */
 struct image_key {
@@ -32,7 +38,7 @@ enum state {
 	STATE_FOUND,	/* in a bucket, holds the file */
 	STATE_TWICE,	/* another CPU was faster: not used, but holds the file */
 	STATE_DEFINED,	/* all there is to know is known */
-	STATE_DROPPED,	/* STATE_TWICE, without its file */
+	STATE_DROPPED,	/* not used, without a file */
 };
 
 struct image {
@@ -51,14 +57,15 @@ struct image {
  */
 static struct image *images; /* by cookie; [0] is not used */
 static struct image **buckets;
-static atomic_t nr_images;   /* cookies given out, with those beyond the table */
+static unsigned int bucket_bits;
+static atomic_t nr_images;   /* cookies given out, at most max_images */
 
 static DEFINE_MUTEX(define_mutex);
 static u32 first_undefined;  /* all below are DEFINED or DROPPED; define_mutex */
 
 u32 opk_images_count(void)
 {
-	return min_t(u32, atomic_read(&nr_images), MAX_IMAGES - 1);
+	return atomic_read(&nr_images);
 }
 
 static u8 state_of(const struct image *image)
@@ -80,14 +87,14 @@ static struct image *entries(struct image **bucket)
 	return smp_load_acquire(bucket);
 }
 
-static void key_of(const struct file *file, struct image_key *key)
+static void key_of(const void *dentry, const void *mnt, const struct inode *inode,
+		   struct image_key *key)
 {
-	const struct inode *inode = file_inode(file);
 	struct timespec64 mtime = opk_mtime(inode);
 
 	memset(key, 0, sizeof(*key));
-	key->dentry = file->f_path.dentry;
-	key->mnt = file->f_path.mnt;
+	key->dentry = dentry;
+	key->mnt = mnt;
 	key->ino = inode->i_ino;
 	key->dev = inode->i_sb->s_dev;
 	key->mtime_ns = timespec64_to_ns(&mtime);
@@ -95,11 +102,22 @@ static void key_of(const struct file *file, struct image_key *key)
 	key->generation = inode->i_generation;
 }
 
+/*
+ * A file that a mapping holds may be the one below an overlay; the executable is always
+ * what its user opened.  Both have the key of the latter.
+ */
+static void key_of_file(const struct file *file, struct image_key *key)
+{
+	const struct path *path = opk_file_path(file);
+
+	key_of(path->dentry, path->mnt, d_inode(path->dentry), key);
+}
+
 static struct image **bucket_of(const struct image_key *key)
 {
 	u64 mix = (unsigned long)key->dentry ^ key->ino << 20 ^ key->mtime_ns;
 
-	return &buckets[hash_64(mix, ilog2(NR_BUCKETS))];
+	return &buckets[hash_64(mix, bucket_bits)];
 }
 
 static struct image *find(struct image *at, const struct image_key *key)
@@ -111,15 +129,26 @@ static struct image *find(struct image *at, const struct image_key *key)
 	return NULL;
 }
 
-/*
- * A new entry; it takes over the reference to @file, which is not dropped here because
- * dropping may be the last and this may be an interrupt.
- */
-static u32 add(struct image **bucket, struct image *head, const struct image_key *key,
-	       struct file *file)
+/* An entry for add(), or NULL: the table is full. */
+static struct image *new_image(void)
 {
-	u32 cookie = atomic_inc_return(&nr_images);
-	struct image *image = &images[cookie], *twin;
+	int nr = atomic_read(&nr_images);
+
+	do {
+		if (nr >= (int)max_images)
+			return NULL;
+	} while (!atomic_try_cmpxchg(&nr_images, &nr, nr + 1));
+	return &images[nr + 1];
+}
+
+/*
+ * Takes over the reference to @file, which is not dropped here because it may be the last
+ * and this may be an interrupt.
+ */
+static u32 add(struct image *image, struct image **bucket, struct image *head,
+	       const struct image_key *key, struct file *file)
+{
+	struct image *twin;
 
 	image->key = *key;
 	image->file = file;
@@ -134,12 +163,7 @@ static u32 add(struct image **bucket, struct image *head, const struct image_key
 		set_state(image, STATE_FOUND);
 	} while (!try_cmpxchg(bucket, &head, image));
 	opk_sync_soon();
-	return cookie;
-}
-
-static bool full(void)
-{
-	return atomic_read(&nr_images) >= MAX_IMAGES - 1 - num_possible_cpus();
+	return image - images;
 }
 
 u32 opk_image_of(struct file *file)
@@ -147,21 +171,21 @@ u32 opk_image_of(struct file *file)
 	struct image **bucket, *head, *image;
 	struct image_key key;
 
-	key_of(file, &key);
+	key_of_file(file, &key);
 	bucket = bucket_of(&key);
 	head = entries(bucket);
 	image = find(head, &key);
 	if (image)
 		return image - images;
-	if (full())
-		return 0;
-	return add(bucket, head, &key, get_file(file));
+	image = new_image();
+	return image ? add(image, bucket, head, &key, get_file(file)) : 0;
 }
 
 u32 opk_image_of_exe(struct mm_struct *mm)
 {
 	struct image **bucket, *image = NULL;
-	struct dentry *dentry;
+	const struct dentry *dentry;
+	const struct inode *inode;
 	struct file *file;
 	struct image_key key;
 
@@ -176,8 +200,9 @@ u32 opk_image_of_exe(struct mm_struct *mm)
 		return 0;
 	}
 	dentry = READ_ONCE(file->f_path.dentry);
-	if (dentry && READ_ONCE(file->f_inode)) {
-		key_of(file, &key);
+	inode = READ_ONCE(file->f_inode);
+	if (dentry && inode) {
+		key_of(dentry, READ_ONCE(file->f_path.mnt), inode, &key);
 		/* What was read of the file, before whether it still is the one. */
 		smp_rmb();
 		if (rcu_access_pointer(mm->exe_file) == file) {
@@ -188,14 +213,17 @@ u32 opk_image_of_exe(struct mm_struct *mm)
 	rcu_read_unlock();
 	if (image)
 		return image - images;
-	if (in_nmi() || full())
+	image = in_nmi() ? NULL : new_image();
+	if (!image)
 		return 0;
 	file = opk_get_exe_file(mm);
-	if (!file)
+	if (!file) {
+		set_state(image, STATE_DROPPED);
 		return 0;
-	key_of(file, &key);
+	}
+	key_of_file(file, &key);
 	bucket = bucket_of(&key);
-	return add(bucket, entries(bucket), &key, file);
+	return add(image, bucket, entries(bucket), &key, file);
 }
 
 static void take_path(struct image *image, char *buf)
@@ -215,6 +243,18 @@ static void take_path(struct image *image, char *buf)
 	image->path = kstrdup(text, GFP_KERNEL);
 }
 
+/* An overlay has no pages of its own: those of its executables are of the file below. */
+static void take_build_id(struct image *image)
+{
+	const struct inode *inode = file_inode(image->file);
+
+	image->build_id_len = opk_build_id(inode, image->build_id);
+	if (!image->build_id_len) {
+		inode = d_real_inode(opk_file_path(image->file)->dentry);
+		image->build_id_len = opk_build_id(inode, image->build_id);
+	}
+}
+
 static void define(struct image *image)
 {
 	char *buf = kmalloc(MAX_PATH, GFP_KERNEL);
@@ -222,7 +262,7 @@ static void define(struct image *image)
 	if (buf)
 		take_path(image, buf);
 	kfree(buf);
-	image->build_id_len = opk_build_id(image->file, image->build_id);
+	take_build_id(image);
 }
 
 void opk_images_define(void)
@@ -310,13 +350,13 @@ static void clear(void)
 {
 	u32 i;
 
-	if (!images)
+	if (!images || !buckets)
 		return;
 	opk_images_define();
 	for (i = 1; i <= opk_images_count(); i++)
 		kfree(images[i].path);
-	memset(images, 0, MAX_IMAGES * sizeof(*images));
-	memset(buckets, 0, NR_BUCKETS * sizeof(*buckets));
+	memset(images, 0, (max_images + 1) * sizeof(*images));
+	memset(buckets, 0, sizeof(*buckets) << bucket_bits);
 	atomic_set(&nr_images, 0);
 	first_undefined = 1;
 }
@@ -327,8 +367,10 @@ int opk_images_reset(void)
 	if (images)
 		return 0;
 	first_undefined = 1;
-	images = vzalloc(array_size(MAX_IMAGES, sizeof(*images)));
-	buckets = vzalloc(array_size(NR_BUCKETS, sizeof(*buckets)));
+	max_images = clamp_t(unsigned int, max_images, MIN_IMAGES, MAX_IMAGES);
+	bucket_bits = order_base_2(max_images / PER_BUCKET);
+	images = vzalloc(array_size(max_images + 1, sizeof(*images)));
+	buckets = vzalloc(sizeof(*buckets) << bucket_bits);
 	if (images && buckets)
 		return 0;
 	opk_images_free();

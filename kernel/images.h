@@ -9,7 +9,8 @@ struct mm_struct;
 
 /*
  * Cookies of images.  A cookie stands for one inode at one place in the tree of files,
- * in one state (mtime, size).  The table only grows during a run.  It holds no
+ * in one state (mtime, size).  The table only grows during a run, to
+ * as many as the parameter "images" says, and is emptied before the next.  It holds no
  * reference: an entry that an interrupt makes keeps the file only until
  * opk_images_define(), milliseconds later, has taken its path and build-id.
  */

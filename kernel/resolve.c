@@ -14,6 +14,7 @@
 #include "control.h"
 #include "cpu_buffer.h"
 #include "defer.h"
+#include "guard.h"
 #include "images.h"
 #include "stats.h"
 
@@ -299,28 +300,6 @@ static bool is_idle(struct pt_regs *regs)
 	       hardirq_count() <= HARDIRQ_OFFSET;
 }
 
-enum { GUARD_WINDOW_NS = 20 * NSEC_PER_MSEC, GUARD_SHARE = 4 };
-
-/* Lets no more than a quarter of a window's time be spent on samples. */
-static bool guard_closed(struct opk_guard *guard, u64 now)
-{
-	if (now - guard->window_ns >= GUARD_WINDOW_NS) {
-		guard->window_ns = now;
-		guard->busy_ns = 0;
-		guard->closed = false;
-	}
-	return guard->closed;
-}
-
-static void guard_spent(struct opk_guard *guard, u64 begin)
-{
-	guard->busy_ns += ktime_get_mono_fast_ns() - begin;
-	if (guard->busy_ns <= GUARD_WINDOW_NS / GUARD_SHARE || guard->closed)
-		return;
-	guard->closed = true;
-	opk_count(OPK_STAT_THROTTLES);
-}
-
 void opk_add_sample(struct pt_regs *regs, unsigned int counter, const struct opk_ext *ext)
 {
 	bool nmi = in_nmi();
@@ -333,15 +312,13 @@ void opk_add_sample(struct pt_regs *regs, unsigned int counter, const struct opk
 	cpu = this_cpu_read(opk_cpu);
 	if (!cpu)
 		return;
-	begin = ktime_get_mono_fast_ns();
-	if (guard_closed(&cpu->guard[nmi], begin)) {
-		opk_count(OPK_STAT_THROTTLED);
-		return;
-	}
 	if (is_idle(regs)) {
 		opk_count(OPK_STAT_IDLE);
 		return;
 	}
+	begin = ktime_get_mono_fast_ns();
+	if (!opk_guard_lets(&cpu->guard, begin))
+		return;
 	opk_count(OPK_STAT_RECEIVED);
 	s = cpu->scratch[nmi];
 	if (s->busy) {
@@ -353,6 +330,6 @@ void opk_add_sample(struct pt_regs *regs, unsigned int counter, const struct opk
 	take(cpu, s, regs, counter, ext);
 	barrier();
 	s->busy = false;
-	guard_spent(&cpu->guard[nmi], begin);
+	opk_guard_spent(&cpu->guard, begin);
 }
 EXPORT_SYMBOL_GPL(opk_add_sample);

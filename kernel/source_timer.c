@@ -4,15 +4,13 @@
 #include "source_timer.h"
 
 #include <asm/irq_regs.h>
-#include <linux/err.h>
-#include <linux/file.h>
-#include <linux/fs.h>
 #include <linux/hrtimer.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
 
 #include "compat.h"
 #include "control.h"
+#include "guard.h"
 #include "uapi/opfs_buffer.h"
 
 static DEFINE_PER_CPU(struct hrtimer, timer);
@@ -28,27 +26,9 @@ static enum hrtimer_restart expired(struct hrtimer *t)
 	return HRTIMER_RESTART;
 }
 
-/* The variable is not exported; its file is. */
-u64 opk_max_sample_rate(void)
-{
-	struct file *file = filp_open("/proc/sys/kernel/perf_event_max_sample_rate",
-				      O_RDONLY, 0);
-	char text[24] = "";
-	loff_t pos = 0;
-	u64 rate;
-
-	if (IS_ERR(file))
-		return U64_MAX;
-	if (kernel_read(file, text, sizeof(text) - 1, &pos) <= 0 ||
-	    kstrtoull(strim(text), 10, &rate))
-		rate = U64_MAX;
-	fput(file);
-	return rate;
-}
-
 static int setup(void)
 {
-	u64 max = opk_max_sample_rate();
+	u64 max = opk_guard_max_rate();
 
 	if (opk_settings.timer_hz > max) {
 		pr_info("timer_hz: at most kernel.perf_event_max_sample_rate, %llu\n", max);

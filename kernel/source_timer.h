@@ -10,7 +10,4 @@
  */
 extern struct opk_source opk_source_timer;
 
-/* The kernel's limit on samples a second (kernel.perf_event_max_sample_rate). */
-u64 opk_max_sample_rate(void);
-
 #endif

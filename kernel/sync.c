@@ -9,6 +9,7 @@
 #include "cpu_buffer.h"
 #include "defer.h"
 #include "event_buffer.h"
+#include "guard.h"
 #include "images.h"
 
 static struct workqueue_struct *queue;
@@ -83,6 +84,7 @@ void opk_sync_unblock(void)
 static void tick(struct work_struct *unused)
 {
 	opk_sync();
+	opk_guard_refresh();
 	if (READ_ONCE(ticking))
 		queue_delayed_work(queue, &work, HZ / 4);
 }

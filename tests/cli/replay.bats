@@ -242,6 +242,7 @@ user"
 	is bt_aborted 4
 	balanced
 	says 'lost_cpu_buffer: 10:'
+	says 'images=N'
 	run "$OPFS_BIN/opfs" cat --session-dir "$D" current/status
 	[[ $output == *'lost_nested: 90'* ]]
 }

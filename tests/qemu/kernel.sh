@@ -36,7 +36,10 @@ esac
 mkdir -p "$cache"
 exec 9>"$cache/lock"
 flock 9
-if [ -e "$dir/ready" ]; then
+# What is unpacked or built is made anew when these change.
+recipe="fuse overlay"
+[ "$kernel" != debug ] || recipe=$(cksum <"$top/debug.config")
+if [ "$(cat "$dir/ready" 2>/dev/null)" = "$recipe" ]; then
 	echo "$dir"
 	exit 0
 fi
@@ -113,13 +116,15 @@ fetch()
 	done
 	unpack_some linux-image-*.deb './boot/vmlinuz-*'
 	# Some kernels have FUSE built in.
-	unpack_some linux-image-*.deb './lib/modules/*/fs/fuse/fuse.ko*' 2>/dev/null || :
+	for f in $recipe; do
+		unpack_some linux-image-*.deb "./lib/modules/*/$f.ko*" 2>/dev/null || :
+	done
 	unpack_some busybox-static_*.deb './bin/busybox'
 	rm -f ./*.deb
 	mv boot/vmlinuz-* vmlinuz
 	mv bin/busybox busybox
-	find lib/modules -name 'fuse.ko*' -exec mv {} . \; 2>/dev/null || :
-	[ ! -e fuse.ko.xz ] || unxz -f fuse.ko.xz
+	find lib/modules -name '*.ko*' -exec mv {} . \;
+	find . -maxdepth 1 -name '*.ko.xz' -exec unxz -f {} \;
 	ln -s "usr/src/$headers_pkg" build
 	# The headers name each other by where they would have been installed.
 	sed -i "s|/usr/src/linux-headers|$dir/usr/src/linux-headers|" build/Makefile
@@ -138,5 +143,5 @@ mkdir -p "$dir"
 cd "$dir"
 private_apt "$arch"
 if [ "$kernel" = debug ]; then fetch_debug; else fetch; fi
-touch ready
+echo "$recipe" >ready
 echo "$dir"

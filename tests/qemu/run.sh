@@ -15,6 +15,8 @@
 #
 # Everything is written below $O/qemu; set V=1 to see what tests print that pass.
 set -eEuo pipefail
+# What make was called with is not for the builds here.
+unset MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL
 
 kernel=$1 suite=$2
 here=$(dirname "$(realpath "$0")")
@@ -82,22 +84,31 @@ list_tests()
 	done
 }
 
-# Makes module $1 from the sources in $2; more words go to make.
+# Makes module $1 in $work/$1; the other words go to make.
 build_module()
 {
-	local name=$1 from=$2
+	local name=$1
 
-	shift 2
-	rm -rf "${work:?}/$name"
-	mkdir -p "$work/$name"
-	cp -r "$from/." "$work/$name"
-	find "$work/$name" \( -name '*.o' -o -name '*.cmd' -o -name '*.ko' \) -delete
-	make -C "$kdir/build" M="$work/$name" -j"$jobs" "${kmake[@]}" "$@" modules \
-		>"$work/$name.log" 2>&1 || give_up "module $name can be built" "$work/$name.log"
+	shift
+	make -j"$jobs" "$@" "${kmake[@]}" >"$work/$name.log" 2>&1 ||
+		give_up "module $name can be built" "$work/$name.log"
 	if grep -E 'warning:|WARNING:' "$work/$name.log" | grep -v 'BTF\|compiler differs' \
 		>"$work/$name.warnings"; then
 		give_up "module $name is built without warnings" "$work/$name.warnings"
 	fi
+}
+
+# The driver as everybody builds it, and the source of NMIs beside it.
+build_modules()
+{
+	rm -rf "${work:?}"/{driver,torture}
+	mkdir -p "$work/torture"
+	build_module driver -C "$top" driver O="$work" KDIR="$kdir/build"
+	[ $machine != arm64 ] || return 0
+	cp "$here"/torture/* "$work/torture"
+	build_module torture -C "$kdir/build" M="$work/torture" \
+		OPFS_KERNEL="$work/driver" \
+		KBUILD_EXTRA_SYMBOLS="$work/driver/Module.symvers" modules
 }
 
 build_programs()
@@ -108,12 +119,14 @@ build_programs()
 
 	mkdir -p "$to"
 	$cc "${flags[@]}" -static -o "$to/bufdump" $from/bufdump.c
-	$cc "${flags[@]}" -static -o "$to/nested" $from/nested.c
+	$cc "${flags[@]}" -static -Wl,--build-id -o "$to/nested" $from/nested.c
 	$cc "${flags[@]}" -static -o "$to/retire" $from/retire.c
+	$cc "${flags[@]}" -static -o "$to/deep" $from/deep.c
 	# Offsets in the file, and sizes, of what call chains should show.
 	${cross}nm -S "$to/nested" | awk '$4 ~ /^(innermost|middle|outermost|main)$/ {
 		print $4, substr($1, length($1) - 4), substr($2, length($2) - 4)
 	}' >"$work/nested.symbols"
+	readelf -n "$to/nested" | sed -n 's/.*Build ID: //p' >"$work/nested.build_id"
 	[ $machine != arm64 ] || return 0
 	$cc "${flags[@]}" -o "$to/cost" $from/cost.c
 	$cc "${flags[@]}" -o "$to/hog" $from/hog.c
@@ -162,15 +175,15 @@ build_root()
 	mkdir -p "$root"/{bin,sbin,usr/bin,modules,guest,proc,sys,dev,etc,var/lib}
 	install -m 755 "$kdir/busybox" "$root/bin/"
 	ln -s busybox "$root/bin/sh"
-	find "$work"/{kernel,torture} -name '*.ko' -exec cp {} "$root/modules/" \;
+	find "$work"/{driver,torture} -name '*.ko' -exec cp {} "$root/modules/" \;
 	${cross}strip -g "$root"/modules/opfs_*.ko
-	[ ! -e "$kdir/fuse.ko" ] || install -m 644 "$kdir/fuse.ko" "$root/modules/"
+	find "$kdir" -maxdepth 1 -name '*.ko' -exec cp {} "$root/modules/" \;
 	install -m 755 "$here/guest/init" "$root/init"
 	install -m 644 "$here"/guest/*.sh "$root/guest/"
 	list_tests >"$root/guest/list"
 	[ -s "$root/guest/list" ] || give_up "suite $suite has tests"
 	list_traps >"$root/guest/traps"
-	cp "$work/nested.symbols" "$root/guest/"
+	cp "$work"/nested.{symbols,build_id} "$root/guest/"
 	printf '%s\n' 'root:x:0:0::/root:/bin/sh' 'nobody:x:65534:65534::/:/bin/sh' \
 		>"$root/etc/passwd"
 	echo 'root:x:0:' >"$root/etc/group"
@@ -209,13 +222,10 @@ main()
 		command -v qemu-system-aarch64 >/dev/null || skip "qemu-system-arm is missing"
 		command -v $cc >/dev/null || skip "$cc is missing"
 	fi
-	mkdir -p "$work/torture"
+	mkdir -p "$work"
 	kdir=$("$here/kernel.sh" "$fetch" 2>"$work/fetch.log") ||
 		give_up "the kernel can be fetched" "$work/fetch.log"
-	build_module kernel "$top/kernel"
-	[ $machine = arm64 ] ||
-		build_module torture "$here/torture" OPFS_KERNEL="$work/kernel" \
-			KBUILD_EXTRA_SYMBOLS="$work/kernel/Module.symvers"
+	build_modules
 	build_programs >"$work/programs.log" 2>&1 ||
 		give_up "the guest's programs can be built" "$work/programs.log"
 	build_root

@@ -126,5 +126,5 @@ expect()
 
 tell()
 {
-	awk '$1 ~ /^[a-z_0-9]*$/ && $2 > 0 { printf "%s=%s ", $1, $2 } END { print "" }' out
+	awk 'NF == 2 && $1 ~ /^[a-z_0-9]*$/ && $2 > 0 { printf "%s=%s ", $1, $2 } END { print "" }' out
 }

@@ -13,7 +13,7 @@ done <<END
 buffer_size 4095 4096 16777216 16777217
 cpu_buffer_size 1023 1024 1048576 1048577
 backtrace_depth -1 0 128 129
-timer_hz 0 1 10000 10001
+timer_hz 0 1 100000 100001
 0/enabled -1 0 1 2
 END
 for value in x '' 1x 99999999999999999999 -1; do

@@ -9,6 +9,7 @@
  *	-s MS         sleeps so long after every read: a slow reader
  *	-t PATH=OFF   samples of PATH on the page at this file offset (hexadecimal) were
  *	              misattributed (see twin.h)
+ *	-i            prints what images were told to be too: "file BUILD-ID INODE PATH"
  *	-v            prints samples and calls too
  *	-o FILE       saves the stream too
  * Exits with 1 when there was something wrong with the stream.
@@ -57,7 +58,7 @@ static struct {
 	unsigned trace_pairs;
 } now;
 
-static bool verbose;
+static bool verbose, list_files;
 static volatile sig_atomic_t stopped;
 
 __attribute__((format(printf, 1, 2))) static void mistake(const char *format, ...)
@@ -235,6 +236,16 @@ static void set_trap(struct image *image)
 	}
 }
 
+static void print_file(const uint64_t *w, const char *path)
+{
+	const unsigned char *id = (const unsigned char *)&w[5];
+
+	fputs("file ", stdout);
+	for (unsigned i = 0; i < (w[2] >> 32 & 0xff); i++)
+		printf("%02x", id[i]);
+	printf(" %" PRIu64 " %s\n", w[1], path);
+}
+
 static void on_image(uint32_t arg, const uint64_t *w, unsigned n)
 {
 	uint64_t len = w[8];
@@ -250,6 +261,8 @@ static void on_image(uint32_t arg, const uint64_t *w, unsigned n)
 	image->size = w[4];
 	snprintf(image->path, sizeof(image->path), "%.*s", (int)len, (const char *)&w[9]);
 	set_trap(image);
+	if (list_files)
+		print_file(w, image->path);
 }
 
 static void on_task_exit(uint32_t arg, const uint64_t *w, unsigned n)
@@ -466,13 +479,15 @@ int main(int argc, char **argv)
 	useconds_t pause_us = 0;
 	int opt, fd, rc, save = -1;
 
-	while ((opt = getopt(argc, argv, "b:o:s:t:v")) != -1) {
+	while ((opt = getopt(argc, argv, "b:io:s:t:v")) != -1) {
 		if (opt == 'b')
 			file = optarg;
 		else if (opt == 'o')
 			save = open(optarg, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 		else if (opt == 's')
 			pause_us = (useconds_t)atoi(optarg) * 1000;
+		else if (opt == 'i')
+			list_files = true;
 		else if (opt == 'v')
 			verbose = true;
 		else if (opt != 't' || add_trap(optarg))

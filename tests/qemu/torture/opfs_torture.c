@@ -23,17 +23,22 @@ static unsigned int hz = 2000;
 module_param(hz, uint, 0444);
 MODULE_PARM_DESC(hz, "NMIs that each CPU sends in a second");
 
-static atomic_t nmis;
-static unsigned int shown;
+static bool quiet;
+module_param(quiet, bool, 0444);
+MODULE_PARM_DESC(quiet, "No NMIs: a timer that may be set higher than the driver's");
 
-static int show_nmis(char *buffer, const struct kernel_param *param)
+static atomic_t nmis, offered;
+
+static int show(char *buffer, const struct kernel_param *param)
 {
-	return sysfs_emit(buffer, "%d\n", atomic_read(&nmis));
+	return sysfs_emit(buffer, "%d\n", atomic_read((atomic_t *)param->arg));
 }
 
-static const struct kernel_param_ops nmis_ops = { .get = show_nmis };
-module_param_cb(nmis, &nmis_ops, &shown, 0444);
+static const struct kernel_param_ops show_ops = { .get = show };
+module_param_cb(nmis, &show_ops, &nmis, 0444);
 MODULE_PARM_DESC(nmis, "NMIs taken so far");
+module_param_cb(offered, &show_ops, &offered, 0444);
+MODULE_PARM_DESC(offered, "Samples offered to the driver so far");
 
 static DEFINE_PER_CPU(struct hrtimer, timers);
 /* NMIs sent to a CPU and not claimed: two may arrive as one, none as two. */
@@ -41,12 +46,18 @@ static DEFINE_PER_CPU(atomic_t, on_their_way);
 static DEFINE_PER_CPU(unsigned int, turns);
 static struct cpumask sampled;
 
+static void offer(struct pt_regs *regs, unsigned int counter)
+{
+	atomic_inc(&offered);
+	opk_add_sample(regs, counter, NULL);
+}
+
 static int take_nmi(unsigned int type, struct pt_regs *regs)
 {
 	if (atomic_dec_if_positive(this_cpu_ptr(&on_their_way)) < 0)
 		return NMI_DONE;
 	atomic_inc(&nmis);
-	opk_add_sample(regs, COUNTER_NMI, NULL);
+	offer(regs, COUNTER_NMI);
 	return NMI_HANDLED;
 }
 
@@ -56,20 +67,26 @@ static void send_nmi(unsigned int cpu)
 	apic->send_IPI_mask(cpumask_of(cpu), NMI_VECTOR);
 }
 
-static enum hrtimer_restart expired(struct hrtimer *timer)
+static void send_nmis(unsigned int self)
 {
-	unsigned int self = smp_processor_id(), other;
-	struct pt_regs *regs = get_irq_regs();
+	unsigned int other = cpumask_next(self, &sampled);
 
-	other = cpumask_next(self, &sampled);
 	if (other >= nr_cpu_ids)
 		other = cpumask_first(&sampled);
 	if (this_cpu_inc_return(turns) % 2)
 		send_nmi(self);
 	else if (other < nr_cpu_ids)
 		send_nmi(other);
+}
+
+static enum hrtimer_restart expired(struct hrtimer *timer)
+{
+	struct pt_regs *regs = get_irq_regs();
+
+	if (!quiet)
+		send_nmis(smp_processor_id());
 	if (regs)
-		opk_add_sample(regs, COUNTER_TIMER, NULL);
+		offer(regs, COUNTER_TIMER);
 	hrtimer_forward_now(timer, ns_to_ktime(NSEC_PER_SEC / hz));
 	return HRTIMER_RESTART;
 }

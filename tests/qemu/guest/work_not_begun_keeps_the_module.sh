@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # qemu: 120 x86
-# A thread that was sampled and lost its processor before it could resolve the sample:
-# stopping counts the sample as lost, unloading is refused, nothing hangs, and both work
-# once the thread has run.
+# A thread was sampled and lost its processor before its work began, as happens in life
+# (see work_begun_keeps_the_module.sh for the other case): stopping counts the sample as
+# lost, unloading is refused, nothing hangs, and both work once the thread has run.
 . /guest/lib.sh
 
 held()

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "guard.h"
+
+#include <linux/err.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/jiffies.h>
+#include <linux/math64.h>
+#include <linux/string.h>
+#include <linux/timekeeping.h>
+
+#include "stats.h"
+
+enum { WINDOW_NS = 20 * NSEC_PER_MSEC, SHARE = 4 };
+
+static u64 period_ns;	       /* between samples at the highest rate */
+static unsigned long refreshed; /* jiffies */
+
+/* The variable is not exported; its file is. */
+u64 opk_guard_max_rate(void)
+{
+	struct file *file = filp_open("/proc/sys/kernel/perf_event_max_sample_rate",
+				      O_RDONLY, 0);
+	char text[24] = "";
+	loff_t pos = 0;
+	u64 rate;
+
+	if (IS_ERR(file))
+		return U64_MAX;
+	if (kernel_read(file, text, sizeof(text) - 1, &pos) <= 0 ||
+	    kstrtoull(strim(text), 10, &rate))
+		rate = U64_MAX;
+	fput(file);
+	return rate;
+}
+
+void opk_guard_begin(void)
+{
+	u64 rate = max(opk_guard_max_rate(), 1ULL);
+
+	WRITE_ONCE(period_ns, div64_u64(NSEC_PER_SEC, rate));
+	refreshed = jiffies;
+}
+
+void opk_guard_refresh(void)
+{
+	if (time_after_eq(jiffies, refreshed + HZ))
+		opk_guard_begin();
+}
+
+/*
+ * Samples may come before they are due by what interrupts are late, so that a timer at
+ * just the highest rate is let through.
+ */
+static bool too_early(struct opk_guard *guard, u64 now)
+{
+	u64 period = READ_ONCE(period_ns);
+	bool early = (s64)(guard->next_ns - now) > (s64)(WINDOW_NS + period);
+
+	if (!early) {
+		guard->next_ns = max(guard->next_ns, now) + period;
+		return false;
+	}
+	if (!guard->ahead)
+		opk_count(OPK_STAT_THROTTLES);
+	guard->ahead = true;
+	return true;
+}
+
+/* What is done takes no more than its share of each window. */
+static bool too_long(struct opk_guard *guard, u64 now)
+{
+	/* An NMI may have begun a window later than @now. */
+	if ((s64)(now - guard->window_ns) >= WINDOW_NS) {
+		guard->window_ns = now;
+		guard->busy_ns = 0;
+		guard->closed = false;
+		guard->ahead = false;
+	}
+	return guard->closed;
+}
+
+bool opk_guard_lets(struct opk_guard *guard, u64 now)
+{
+	if (!too_long(guard, now) && !too_early(guard, now))
+		return true;
+	opk_count(OPK_STAT_THROTTLED);
+	return false;
+}
+
+void opk_guard_spent(struct opk_guard *guard, u64 begin)
+{
+	guard->busy_ns += ktime_get_mono_fast_ns() - begin;
+	if (guard->busy_ns <= WINDOW_NS / SHARE || guard->closed)
+		return;
+	guard->closed = true;
+	opk_count(OPK_STAT_THROTTLES);
+}
