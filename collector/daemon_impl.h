@@ -40,9 +40,6 @@ struct daemon {
 	unsigned rotations, resets;
 };
 
-/* CLOCK_BOOTTIME: goes on while the machine sleeps. */
-uint64_t daemon_boot_ns(void);
-
 /* ---- daemon_do.c: what it can be told.  0 or -errno, and what is told about it */
 
 int daemon_start(struct daemon *d, struct err *err);

@@ -22,14 +22,6 @@
 
 enum { MAX_IMAGES = 200000 }; /* images and files without a rotation */
 
-uint64_t daemon_boot_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_BOOTTIME, &ts);
-	return (uint64_t)ts.tv_sec * SECOND_NS + (uint64_t)ts.tv_nsec;
-}
-
 void daemon_read_cpus(char *text, size_t size)
 {
 	CLEANUP(strbuf_fini) struct strbuf cpus = { 0 };
@@ -55,7 +47,7 @@ static void rotate(struct daemon *d, const char *why)
 
 	if (daemon_rotate(d, NULL, &name, &err)) {
 		log_err("the session goes on instead of a new one: %s", err.msg);
-		d->session_ns = daemon_boot_ns(); /* not at once again */
+		d->session_ns = clock_boot_ns(); /* not at once again */
 		return;
 	}
 	log_debug("session %s: %s", strbuf_str(&name), why);
@@ -72,12 +64,12 @@ static void look_at_session(struct daemon *d)
 	if (d->disk != DISK_FINE)
 		return;
 	if (!c->stats.value[SPEC_STAT_TAKEN]) {
-		if (r->after_ns && daemon_boot_ns() - d->session_ns >= r->after_ns &&
+		if (r->after_ns && clock_boot_ns() - d->session_ns >= r->after_ns &&
 		    !d->engine.running)
-			d->session_ns = daemon_boot_ns();
+			d->session_ns = clock_boot_ns();
 		return;
 	}
-	if (r->after_ns && daemon_boot_ns() - d->session_ns >= r->after_ns)
+	if (r->after_ns && clock_boot_ns() - d->session_ns >= r->after_ns)
 		rotate(d, "long enough");
 	else if (r->bytes && c->sink.bytes >= r->bytes)
 		rotate(d, "large enough");
