@@ -151,6 +151,7 @@ static int prepare(struct daemon *d, struct err *err)
 	struct coll_engine *e = &d->engine;
 	int rc = catch_signals(d, err);
 
+	e->kept = true;
 	/* who listens has the session; nobody is told to come before it is there */
 	if (!rc)
 		rc = coll_engine_plan(e, &d->opt.sampling, err);

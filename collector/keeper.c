@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -24,9 +25,9 @@
 #include "libspec/dirlist.h"
 #include "libspec/stats.h"
 
-enum { LOOK_SECONDS = 30, RETRY_SECONDS = 300, MAX_GONE = 10000 };
+enum { LOOK_SECONDS = 30, RETRY_SECONDS = 300, MAX_GONE = 10000, NICE = 10 };
 
-static const char gone_prefix[] = ".gone.", settings_file[] = "settings";
+static const char gone_prefix[] = ".gone.";
 
 struct coll_keeper {
 	pthread_t thread;
@@ -105,7 +106,7 @@ static bool look(struct coll_keeper *k, const char *name, struct rotated *out)
 	struct spec_live live = { 0 };
 
 	if (fd < 0 || !coll_session_name_is_time(name) ||
-	    faccessat(fd, settings_file, F_OK, AT_SYMLINK_NOFOLLOW))
+	    faccessat(fd, COLL_SETTINGS, F_OK, AT_SYMLINK_NOFOLLOW))
 		return false;
 	spec_live_read(fd, &live, NULL);
 	*out = (struct rotated){ .name = name,
@@ -231,6 +232,8 @@ static void *run(void *arg)
 	struct coll_keeper *k = arg;
 	bool last = false;
 
+	/* of this thread: samples come first */
+	setpriority(PRIO_PROCESS, 0, NICE);
 	pthread_mutex_lock(&k->lock);
 	while (!last) {
 		struct coll_keep keep;

@@ -280,7 +280,7 @@ int coll_session_rotate(struct coll_session *s, int next, const struct spec_stat
 }
 
 /* An empty "current", or the one that is added to. */
-static int begin(struct coll_session *s, bool append, struct err *err)
+static int begin(struct coll_session *s, bool append, bool kept, struct err *err)
 {
 	int fd = open_session(s->samples_fd, "current"), rc;
 	bool samples = fd >= 0 && has_samples(fd);
@@ -290,7 +290,7 @@ static int begin(struct coll_session *s, bool append, struct err *err)
 	if (fd < 0 && fd != -ENOENT)
 		return err_errno(err, fd, "%s/samples/current", strbuf_str(&s->dir));
 	if (samples && !spec_live_read(fd, &s->live, NULL) &&
-	    coll_complete(fd, &s->live, &why))
+	    !(kept && has_entry(fd, COLL_SETTINGS)) && coll_complete(fd, &s->live, &why))
 		log_warn("figures of the session before: %s", why.msg);
 	if (fd >= 0 && append) {
 		s->fd = fd;
@@ -332,7 +332,8 @@ static int make_ready(struct coll_session *s, bool append, struct err *err)
 	return spec_started_write(s->fd, clock_real_ns(), err);
 }
 
-int coll_session_open(struct coll_session *s, const char *dir, bool append, struct err *err)
+int coll_session_open(struct coll_session *s, const char *dir, bool append, bool kept,
+		      struct err *err)
 {
 	CLEANUP(close_fd) int dir_fd = -1;
 	struct err why = { 0 };
@@ -352,7 +353,7 @@ int coll_session_open(struct coll_session *s, const char *dir, bool append, stru
 	if (!rc)
 		s->samples_fd = rc = open_dir(dir_fd, "samples", &why);
 	if (rc >= 0)
-		rc = begin(s, append, &why);
+		rc = begin(s, append, kept, &why);
 	if (!rc)
 		rc = make_ready(s, append, &why);
 	if (!rc)
