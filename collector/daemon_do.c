@@ -39,6 +39,7 @@ int daemon_start(struct daemon *d, struct err *err)
 		coll_engine_close_source(e);
 		return rc;
 	}
+	d->cpus_ns = clock_mono_ns();
 	d->deinit = false;
 	d->why_stopped[0] = '\0';
 	d->disk = DISK_FINE;
