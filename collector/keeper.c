@@ -25,7 +25,7 @@
 #include "libspec/dirlist.h"
 #include "libspec/stats.h"
 
-enum { LOOK_SECONDS = 30, RETRY_SECONDS = 300, MAX_GONE = 10000, NICE = 10 };
+enum { LOOK_SECONDS = 30, RETRY_SECONDS = 300, MAX_GONE = 10000, NICE = 5 };
 
 static const char gone_prefix[] = ".gone.";
 
