@@ -293,7 +293,7 @@ format:
 # ---- the rest
 
 .PHONY: bench bench-inserts bench-collect bench-replay bench-report bench-reports \
-	bench-files bench-mount bench-driver bench-daemon
+	bench-files bench-mount bench-driver bench-daemon bench-daemon-files
 bench: bench-inserts bench-collect bench-replay bench-report bench-reports bench-files \
 	bench-mount
 bench-inserts: benches
@@ -304,6 +304,8 @@ bench-replay: all
 	$(Q)bench/replay.py $(O)/bin
 bench-daemon: all
 	$(Q)bench/daemon.py $(O)/bin $(DAEMON_SECONDS)
+bench-daemon-files: all
+	$(Q)bench/daemon_files.py $(O)/bin $(DAEMON_FILES)
 bench-report: all
 	$(Q)bench/report.py $(O)/bin
 bench-reports: all tests
@@ -419,6 +421,8 @@ Targets:
   bench-driver  what a sample costs by the driver and by perf, and the highest rate at which
                 none is lost, in an emulated machine
   bench-daemon  what the daemon costs beside perf record -a, ten minutes each
+  bench-daemon-files
+                drain, start, rotate and seal with 100,000 sample files; DAEMON_FILES=N
   layers        no folder includes what is above it
   headers       every header compiles alone
   analyze       clang-tidy, gcc -fanalyzer and sparse find no mistake

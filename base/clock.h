@@ -3,12 +3,20 @@
 #define BASE_CLOCK_H
 
 #include <stdint.h>
+#include <time.h>
 
 #define CLOCK_NS_PER_S 1000000000ULL
 
-/* What time it is, in nanoseconds: since some moment, never going back (CLOCK_MONOTONIC),
- * and since 1970 (CLOCK_REALTIME). */
+/* What time it is, in nanoseconds: since some moment, never going back (CLOCK_MONOTONIC);
+ * the same, that goes on while the machine sleeps (CLOCK_BOOTTIME); and since 1970, which
+ * somebody may set (CLOCK_REALTIME). */
 uint64_t clock_mono_ns(void);
+uint64_t clock_boot_ns(void);
 uint64_t clock_real_ns(void);
+
+static inline uint64_t clock_ns_of(const struct timespec *ts)
+{
+	return (uint64_t)ts->tv_sec * CLOCK_NS_PER_S + (uint64_t)ts->tv_nsec;
+}
 
 #endif

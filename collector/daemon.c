@@ -151,6 +151,7 @@ static int prepare(struct daemon *d, struct err *err)
 	struct coll_engine *e = &d->engine;
 	int rc = catch_signals(d, err);
 
+	e->kept = true;
 	/* who listens has the session; nobody is told to come before it is there */
 	if (!rc)
 		rc = coll_engine_plan(e, &d->opt.sampling, err);
@@ -165,7 +166,7 @@ static int prepare(struct daemon *d, struct err *err)
 	rc = coll_engine_describe(e, err);
 	if (!rc)
 		rc = coll_keeper_new(e->session.samples_fd, &d->opt.keep, &d->keeper, err);
-	d->session_ns = daemon_boot_ns();
+	d->session_ns = clock_boot_ns();
 	d->checkpoint_ns = clock_mono_ns();
 	d->begun_s = d->changed_s = (uint64_t)time(NULL);
 	if (!rc && !d->opt.stopped)

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "collector/procfs.h"
 #include "collector/seal.h"
@@ -38,6 +39,7 @@ int daemon_start(struct daemon *d, struct err *err)
 		coll_engine_close_source(e);
 		return rc;
 	}
+	d->cpus_ns = clock_mono_ns();
 	d->deinit = false;
 	d->why_stopped[0] = '\0';
 	d->disk = DISK_FINE;
@@ -93,7 +95,7 @@ int daemon_rotate(struct daemon *d, const char *name, struct strbuf *out, struct
 	int rc = coll_engine_rotate(&d->engine, name, &old, err);
 
 	if (!rc) {
-		d->session_ns = daemon_boot_ns();
+		d->session_ns = clock_boot_ns();
 		d->rotations++;
 		d->told_broken = 0;
 		d->checkpointing = false;

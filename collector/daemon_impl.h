@@ -31,7 +31,8 @@ struct daemon {
 	uint64_t begun_s;       /* CLOCK_REALTIME: when the daemon began, */
 	uint64_t changed_s;     /* and when sampling began or ended last */
 	uint64_t session_ns;    /* CLOCK_BOOTTIME: when the session was begun */
-	uint64_t looked_ns, cpus_ns, checkpoint_ns; /* when that was done last */
+	uint64_t looked_ns, cpus_ns,
+		checkpoint_ns; /* CLOCK_MONOTONIC: when that was done last */
 	bool checkpointing;
 	int told_broken;        /* what of the sink's failures was logged */
 	enum disk disk;
@@ -39,9 +40,6 @@ struct daemon {
 	uint64_t removed;       /* sessions, when room was made last */
 	unsigned rotations, resets;
 };
-
-/* CLOCK_BOOTTIME: goes on while the machine sleeps. */
-uint64_t daemon_boot_ns(void);
 
 /* ---- daemon_do.c: what it can be told.  0 or -errno, and what is told about it */
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "collector/aside.h"
@@ -93,7 +94,7 @@ static void add_session(const struct daemon *d, struct facts *f)
 	add_text(f, "session-dir", strbuf_str(&e->session.dir));
 	add_number(f, "generation", e->session.live.generation);
 	add_number(f, "session-seconds",
-		   (daemon_boot_ns() - d->session_ns) / SPEC_NS_PER_S);
+		   (clock_boot_ns() - d->session_ns) / SPEC_NS_PER_S);
 	add_number(f, "session-bytes", e->collect.sink.bytes);
 	for (int i = 0; i < SPEC_NR_STATS; i++)
 		if (now->value[i] || i == SPEC_STAT_TAKEN || i == SPEC_STAT_STORED)

@@ -16,19 +16,11 @@
 
 #define SECOND_NS 1000000000ULL
 #define LOOK_NS SECOND_NS         /* how often it looks at all of this */
-#define CPUS_NS (5 * SECOND_NS)
+#define CPUS_NS (5 * SECOND_NS) /* and whether each CPU is sampled: that interrupts it */
 #define DISK_NS (3 * SECOND_NS)   /* how long removing a session may take to help */
 #define WRITE_NS (SECOND_NS / 50) /* of a round, for writing back */
 
 enum { MAX_IMAGES = 200000 }; /* images and files without a rotation */
-
-uint64_t daemon_boot_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_BOOTTIME, &ts);
-	return (uint64_t)ts.tv_sec * SECOND_NS + (uint64_t)ts.tv_nsec;
-}
 
 void daemon_read_cpus(char *text, size_t size)
 {
@@ -55,7 +47,7 @@ static void rotate(struct daemon *d, const char *why)
 
 	if (daemon_rotate(d, NULL, &name, &err)) {
 		log_err("the session goes on instead of a new one: %s", err.msg);
-		d->session_ns = daemon_boot_ns(); /* not at once again */
+		d->session_ns = clock_boot_ns(); /* not at once again */
 		return;
 	}
 	log_debug("session %s: %s", strbuf_str(&name), why);
@@ -72,12 +64,12 @@ static void look_at_session(struct daemon *d)
 	if (d->disk != DISK_FINE)
 		return;
 	if (!c->stats.value[SPEC_STAT_TAKEN]) {
-		if (r->after_ns && daemon_boot_ns() - d->session_ns >= r->after_ns &&
+		if (r->after_ns && clock_boot_ns() - d->session_ns >= r->after_ns &&
 		    !d->engine.running)
-			d->session_ns = daemon_boot_ns();
+			d->session_ns = clock_boot_ns();
 		return;
 	}
-	if (r->after_ns && daemon_boot_ns() - d->session_ns >= r->after_ns)
+	if (r->after_ns && clock_boot_ns() - d->session_ns >= r->after_ns)
 		rotate(d, "long enough");
 	else if (r->bytes && c->sink.bytes >= r->bytes)
 		rotate(d, "large enough");
@@ -145,20 +137,48 @@ static void look_at_disk(struct daemon *d, uint64_t now)
 		d->disk = DISK_FINE;
 }
 
-/* The kernel's events stay with the CPUs that were there: all are opened anew. */
-static void look_at_cpus(struct daemon *d)
+static void begin_anew(struct daemon *d, const char *why)
 {
-	char cpus[sizeof(d->cpus)];
 	struct err err = { 0 };
 
-	daemon_read_cpus(cpus, sizeof(cpus));
-	if (!d->engine.running || !strcmp(cpus, d->cpus))
-		return;
-	log_note("CPUs %s are online, before it was %s: sampling begins anew", cpus, d->cpus);
+	log_note("%s", why);
+	if (spec_stats_note(d->engine.session.fd, why, &err))
+		log_warn("notes of the session: %s", err.msg);
 	daemon_stop(d, "CPUs came or went");
-	if (daemon_start(d, &err)) {
-		snprintf(d->why_stopped, sizeof(d->why_stopped), "%s", err.msg);
-		log_err("sampling could not go on: %s", err.msg);
+	if (!daemon_start(d, &err))
+		return;
+	snprintf(d->why_stopped, sizeof(d->why_stopped), "%s", err.msg);
+	log_err("sampling could not go on: %s", err.msg);
+}
+
+/* The kernel's events stay with the CPUs that were there: all are opened anew. */
+static void look_at_cpus(struct daemon *d, uint64_t now)
+{
+	struct coll_source *source = d->engine.source;
+	char cpus[sizeof(d->cpus)];
+	char why[2 * sizeof(cpus) + 128];
+
+	if (!d->engine.running)
+		return;
+	daemon_read_cpus(cpus, sizeof(cpus));
+	if (strcmp(cpus, d->cpus) != 0) {
+		snprintf(why, sizeof(why),
+			 "CPUs %s are online, before it was %s: sampling began anew, and "
+			 "missed up to a second of one that came",
+			 cpus, d->cpus);
+		begin_anew(d, why);
+		return;
+	}
+	if (now - d->cpus_ns < CPUS_NS)
+		return;
+	d->cpus_ns = now;
+	if (source->ops->stalled && source->ops->stalled(source)) {
+		snprintf(why, sizeof(why),
+			 "a CPU went and came, or the machine slept: sampling began "
+			 "anew, and "
+			 "missed up to %d seconds of a CPU",
+			 (int)(2 * CPUS_NS / SECOND_NS));
+		begin_anew(d, why);
 	}
 }
 
@@ -199,8 +219,5 @@ void daemon_watch(struct daemon *d)
 	look_at_session(d);
 	look_at_disk(d, now);
 	daemon_notify_status(d);
-	if (now - d->cpus_ns < CPUS_NS)
-		return;
-	d->cpus_ns = now;
-	look_at_cpus(d);
+	look_at_cpus(d, now);
 }

@@ -154,7 +154,7 @@ int coll_engine_open_session(struct coll_engine *e, bool append, struct err *err
 {
 	const struct coll_options *o = e->opt;
 	struct coll_kernel_options kernel;
-	int rc = coll_session_open(&e->session, o->session_dir, append, err);
+	int rc = coll_session_open(&e->session, o->session_dir, append, e->kept, err);
 
 	say_kernel(o, &kernel);
 	if (!rc)
@@ -194,7 +194,7 @@ static int describe(struct coll_engine *e, int session_fd, struct err *err)
 	int rc = 0;
 
 	if (e->settings.len)
-		rc = file_replace(session_fd, "settings", e->settings.data,
+		rc = file_replace(session_fd, COLL_SETTINGS, e->settings.data,
 				  e->settings.len, 0644, 0, err);
 	vec_for(&e->notes, note)
 		if (!rc)

@@ -25,6 +25,7 @@ struct coll_engine {
 	struct coll_collect collect;
 	struct coll_source *source; /* NULL: closed */
 	bool running;               /* samples are being taken */
+	bool kept;                  /* there is a keeper of sessions */
 	VEC(char *) notes;          /* what `status` should say; heap */
 	struct strbuf settings;     /* file "settings" of each session; "": none is written */
 	bool *throttled, *throttle_told; /* by event */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -24,9 +25,9 @@
 #include "libspec/dirlist.h"
 #include "libspec/stats.h"
 
-enum { LOOK_SECONDS = 30, RETRY_SECONDS = 300, MAX_GONE = 10000 };
+enum { LOOK_SECONDS = 30, RETRY_SECONDS = 300, MAX_GONE = 10000, NICE = 5 };
 
-static const char gone_prefix[] = ".gone.", settings_file[] = "settings";
+static const char gone_prefix[] = ".gone.";
 
 struct coll_keeper {
 	pthread_t thread;
@@ -38,13 +39,15 @@ struct coll_keeper {
 	int samples_fd; /* borrowed; constant */
 	/* of the thread only */
 	struct map sizes; /* session -> bytes on the disk */
+	struct map ends;  /* session -> when it ended, as end_ns() tells */
 	time_t retry;     /* a manifest could not be written: not before */
 };
 
 /* A session that rotation made. */
 struct rotated {
 	const char *name;
-	uint64_t generation, end_s, bytes;
+	uint64_t generation, bytes;
+	int64_t end_ns; /* CLOCK_BOOTTIME; before 0: before the machine began */
 };
 
 int coll_keeper_take(int samples_fd, const char *name, struct err *err)
@@ -97,6 +100,23 @@ static uint64_t size_of(struct coll_keeper *k, const char *name)
 	return bytes;
 }
 
+/*
+ * When a session ended, by a clock that nobody sets: its age by the clock of the day is
+ * asked once, when it is first seen.  A clock that is set forward later makes nothing
+ * older, and one that is set back keeps nothing for ever.
+ */
+static int64_t end_ns(struct coll_keeper *k, const char *name, uint64_t drained_ns)
+{
+	uint64_t now = clock_real_ns(), end;
+
+	if (map_get(&k->ends, name, strlen(name), &end))
+		return (int64_t)end;
+	end = clock_boot_ns() - (drained_ns < now ? now - drained_ns : 0);
+	/* else it is asked again */
+	(void)!map_set(&k->ends, name, strlen(name), end);
+	return (int64_t)end;
+}
+
 /* One that was made by rotation, and by a daemon: others are not ours to remove. */
 static bool look(struct coll_keeper *k, const char *name, struct rotated *out)
 {
@@ -105,12 +125,12 @@ static bool look(struct coll_keeper *k, const char *name, struct rotated *out)
 	struct spec_live live = { 0 };
 
 	if (fd < 0 || !coll_session_name_is_time(name) ||
-	    faccessat(fd, settings_file, F_OK, AT_SYMLINK_NOFOLLOW))
+	    faccessat(fd, COLL_SETTINGS, F_OK, AT_SYMLINK_NOFOLLOW))
 		return false;
 	spec_live_read(fd, &live, NULL);
 	*out = (struct rotated){ .name = name,
 				 .generation = live.generation,
-				 .end_s = live.drained_ns / SPEC_NS_PER_S,
+				 .end_ns = end_ns(k, name, live.drained_ns),
 				 .bytes = size_of(k, name) };
 	return true;
 }
@@ -134,10 +154,16 @@ static void remove_session(struct coll_keeper *k, const char *name, const char *
 		return;
 	}
 	map_del(&k->sizes, name, strlen(name));
+	map_del(&k->ends, name, strlen(name));
 	log_note("session %s removed: %s", name, why);
 	pthread_mutex_lock(&k->lock);
 	k->removed++;
 	pthread_mutex_unlock(&k->lock);
+}
+
+static uint64_t age_s(const struct rotated *r)
+{
+	return (uint64_t)((int64_t)clock_boot_ns() - r->end_ns) / SPEC_NS_PER_S;
 }
 
 /* Removes the oldest, as long as there is a reason. */
@@ -145,7 +171,7 @@ static void retain(struct coll_keeper *k, const struct spec_dirlist *all,
 		   const struct coll_keep *keep, uint64_t current, bool make_room)
 {
 	VEC(struct rotated) list = { 0 };
-	uint64_t bytes = current, now = (uint64_t)time(NULL);
+	uint64_t bytes = current;
 	size_t left;
 
 	for (size_t i = 0; i < all->nr; i++) {
@@ -161,12 +187,12 @@ static void retain(struct coll_keeper *k, const struct spec_dirlist *all,
 		qsort(list.data, list.len, sizeof(*list.data), compare);
 	left = list.len;
 	vec_for(&list, r) {
-		const char *why = keep->count && left > keep->count	? "more than --keep" :
-				  keep->bytes && bytes > keep->bytes	? "over the size of --keep" :
-				  keep->age_s && r->end_s + keep->age_s < now ?
-									  "older than --keep" :
-				  make_room ? "the disk is nearly full" :
-					      NULL;
+		const char *why =
+			keep->count && left > keep->count    ? "more than --keep"
+			: keep->bytes && bytes > keep->bytes ? "over the size of --keep"
+			: keep->age_s && age_s(r) > keep->age_s ? "older than --keep"
+			: make_room ? "the disk is nearly full"
+				    : NULL;
 
 		if (!why)
 			break;
@@ -231,6 +257,8 @@ static void *run(void *arg)
 	struct coll_keeper *k = arg;
 	bool last = false;
 
+	/* of this thread: samples come first */
+	setpriority(PRIO_PROCESS, 0, NICE);
 	pthread_mutex_lock(&k->lock);
 	while (!last) {
 		struct coll_keep keep;
@@ -298,6 +326,7 @@ void coll_keeper_free(struct coll_keeper *k)
 	pthread_mutex_unlock(&k->lock);
 	pthread_join(k->thread, NULL);
 	map_fini(&k->sizes);
+	map_fini(&k->ends);
 	pthread_cond_destroy(&k->wake);
 	pthread_mutex_destroy(&k->lock);
 	free(k);

@@ -15,6 +15,7 @@
 #include "base/vec.h"
 #include "collector/complete.h"
 #include "collector/route.h"
+#include "collector/session.h"
 #include "libspec/clock.h"
 #include "libspec/manifest.h"
 #include "libspec/sample_read.h"
@@ -23,8 +24,6 @@
 #include "libspec/stats.h"
 
 enum { MAX_SETTINGS = 1 << 20, MAX_EVENTS = 64 };
-
-static const char settings_file[] = "settings";
 
 static bool plain(unsigned char c)
 {
@@ -94,10 +93,8 @@ bool coll_seal_due(int samples_fd, const char *name)
 {
 	CLEANUP(close_fd) int fd = open_session(samples_fd, name);
 
-	return fd >= 0 && has(fd, settings_file) && !has(fd, SPEC_MANIFEST);
+	return fd >= 0 && has(fd, COLL_SETTINGS) && !has(fd, SPEC_MANIFEST);
 }
-
-/* ---- what a killed collector left */
 
 /* ---- the manifest */
 
@@ -105,7 +102,7 @@ static int describe(int fd, struct strbuf *text, struct spec_manifest_about *abo
 		    const char **events, struct err *err)
 {
 	char *line, *rest;
-	int rc = file_slurp(fd, settings_file, MAX_SETTINGS, text, err);
+	int rc = file_slurp(fd, COLL_SETTINGS, MAX_SETTINGS, text, err);
 
 	if (rc)
 		return rc;

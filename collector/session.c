@@ -18,6 +18,7 @@
 #include "collector/complete.h"
 #include "base/log.h"
 #include "libspec/clock.h"
+#include "libspec/room.h"
 #include "libspec/sample_write.h"
 #include "libspec/session.h"
 #include "libspec/span.h"
@@ -207,6 +208,8 @@ int coll_session_prepare(struct coll_session *s, int *out, struct err *err)
 	if (fd < 0)
 		return err_errno(err, fd, "%s/samples/%s", strbuf_str(&s->dir), next_dir);
 	live.drained_ns = clock_real_ns();
+	/* else as far as it goes: there may be no space now, and later */
+	spec_room_make(fd, NULL);
 	rc = file_mkdirs(fd, "stats", DIR_MODE, err);
 	rc = rc ? rc : spec_live_write(fd, &live, err);
 	rc = rc ? rc : spec_started_write(fd, live.drained_ns, err);
@@ -264,6 +267,7 @@ int coll_session_rotate(struct coll_session *s, int next, const struct spec_stat
 	old->fd = s->fd;
 	/* figures that cannot be written do not keep samples from being found */
 	rc = coll_session_tell(s, now, true, &why);
+	spec_room_drop(old->fd);
 	s->fd = take_fd(&next_fd);
 	s->before = (struct spec_stats){ 0 };
 	s->live.generation++;
@@ -280,7 +284,7 @@ int coll_session_rotate(struct coll_session *s, int next, const struct spec_stat
 }
 
 /* An empty "current", or the one that is added to. */
-static int begin(struct coll_session *s, bool append, struct err *err)
+static int begin(struct coll_session *s, bool append, bool kept, struct err *err)
 {
 	int fd = open_session(s->samples_fd, "current"), rc;
 	bool samples = fd >= 0 && has_samples(fd);
@@ -290,12 +294,14 @@ static int begin(struct coll_session *s, bool append, struct err *err)
 	if (fd < 0 && fd != -ENOENT)
 		return err_errno(err, fd, "%s/samples/current", strbuf_str(&s->dir));
 	if (samples && !spec_live_read(fd, &s->live, NULL) &&
-	    coll_complete(fd, &s->live, &why))
+	    !(kept && has_entry(fd, COLL_SETTINGS)) && coll_complete(fd, &s->live, &why))
 		log_warn("figures of the session before: %s", why.msg);
 	if (fd >= 0 && append) {
 		s->fd = fd;
 		return 0;
 	}
+	if (fd >= 0)
+		spec_room_drop(fd); /* that one was killed */
 	if (fd >= 0 && spec_live_read(fd, &s->live, NULL))
 		s->live = (struct spec_live){ 0 };
 	rc = coll_session_prepare(s, &s->fd, err);
@@ -320,6 +326,8 @@ static int make_ready(struct coll_session *s, bool append, struct err *err)
 
 	rc = rc ? rc : file_mkdirs(s->fd, "stats", DIR_MODE, err);
 	rc = rc ? rc : spec_sample_sweep(s->fd, err);
+	if (append)
+		spec_room_make(s->fd, NULL);
 	if (!rc && append)
 		rc = spec_stats_read(s->fd, &s->before, err);
 	if (rc)
@@ -332,7 +340,8 @@ static int make_ready(struct coll_session *s, bool append, struct err *err)
 	return spec_started_write(s->fd, clock_real_ns(), err);
 }
 
-int coll_session_open(struct coll_session *s, const char *dir, bool append, struct err *err)
+int coll_session_open(struct coll_session *s, const char *dir, bool append, bool kept,
+		      struct err *err)
 {
 	CLEANUP(close_fd) int dir_fd = -1;
 	struct err why = { 0 };
@@ -352,7 +361,7 @@ int coll_session_open(struct coll_session *s, const char *dir, bool append, stru
 	if (!rc)
 		s->samples_fd = rc = open_dir(dir_fd, "samples", &why);
 	if (rc >= 0)
-		rc = begin(s, append, &why);
+		rc = begin(s, append, kept, &why);
 	if (!rc)
 		rc = make_ready(s, append, &why);
 	if (!rc)
@@ -413,6 +422,8 @@ void coll_session_old_fini(struct coll_session_old *old)
 
 void coll_session_fini(struct coll_session *s)
 {
+	if (s->fd >= 0)
+		spec_room_drop(s->fd);
 	close_fd(&s->fd);
 	close_fd(&s->samples_fd);
 	close_fd(&s->lock_fd);

@@ -17,6 +17,9 @@ struct coll_session {
 	struct spec_stats before; /* of earlier runs, with --append */
 };
 
+/* File of a session of the daemon's: how it was made, lines KEY VALUE. */
+#define COLL_SETTINGS "settings"
+
 /* A session that is written to no more. */
 struct coll_session_old {
 	int fd;
@@ -28,11 +31,13 @@ void coll_session_old_fini(struct coll_session_old *old); /* accepts {-1} */
  * coll_session_open - makes, or makes ready, the session
  * @dir: SESSION_DIR; NULL: ./oprofile_data
  * @append: add to what is there
+ * @kept: a keeper of sessions closes what a killed daemon left: that is only renamed,
+ *	however much there is
  * A "current" that holds samples is else renamed by the time it was begun: by exchange
  * with an empty one, as in coll_session_rotate().
  * Returns 0, -EBUSY if another collector writes there, or another -errno.
  */
-int coll_session_open(struct coll_session *s, const char *dir, bool append,
+int coll_session_open(struct coll_session *s, const char *dir, bool append, bool kept,
 		      struct err *err);
 
 /**

@@ -145,6 +145,9 @@ struct coll_source_ops {
 	/* Records lost by the kernel that no COLL_REC_LOST told; after the last drain. */
 	uint64_t (*lost_untold)(struct coll_source *s);
 	void (*free)(struct coll_source *s);
+	/* Some CPU is not sampled any more though it is there: it went and came, or the machine
+	 * slept.  Asked again after a second at least, while it runs; NULL: never. */
+	bool (*stalled)(struct coll_source *s);
 	/* Why drain() failed, or an empty message; NULL: its code is all there is. */
 	const struct err *(*why)(const struct coll_source *s);
 };

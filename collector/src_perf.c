@@ -31,6 +31,8 @@ struct perf_source {
 	VEC(int) cpus;
 	VEC(int) ring_fds; /* the event that maps each ring */
 	VEC(int) sideband, sampling;
+	VEC(uint64_t)
+	enabled; /* ns of the first sampling event of each CPU, when asked last */
 	VEC(char *) events; /* names; events repeat in @sampling in this order */
 	int epoll;
 	size_t pages;
@@ -65,6 +67,7 @@ static void perf_free(struct coll_source *base)
 	vec_fini(&s->ring_fds);
 	vec_fini(&s->sideband);
 	vec_fini(&s->sampling);
+	vec_fini(&s->enabled);
 	vec_for(&s->events, name)
 		free(*name);
 	vec_fini(&s->events);
@@ -193,6 +196,29 @@ static uint64_t perf_lost_untold(struct coll_source *base)
 	return lost > s->lost_told ? lost - s->lost_told : 0;
 }
 
+/*
+ * The kernel takes an event away from a CPU that goes offline, also for a sleep of the
+ * machine, and does not give it back: its time stands still from then on.
+ */
+static bool perf_stalled(struct coll_source *base)
+{
+	struct perf_source *s = self(base);
+	bool first = !s->enabled.len, stalled = false;
+
+	if (s->sampling.len != s->cpus.len * s->events.len)
+		return false; /* single threads: their events are of no CPU */
+	for (size_t i = 0; i < s->cpus.len; i++) {
+		struct reading r;
+
+		take_reading(s->sampling.data[i * s->events.len], &r);
+		if (first && vec_push(&s->enabled, r.enabled))
+			return false;
+		stalled |= !first && r.enabled == s->enabled.data[i];
+		s->enabled.data[i] = r.enabled;
+	}
+	return stalled;
+}
+
 static const struct coll_source_ops perf_ops = {
 	.name = "perf",
 	.start = perf_start,
@@ -200,6 +226,7 @@ static const struct coll_source_ops perf_ops = {
 	.drain = perf_drain,
 	.stop = perf_stop,
 	.lost_untold = perf_lost_untold,
+	.stalled = perf_stalled,
 	.free = perf_free,
 };
 

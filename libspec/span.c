@@ -263,8 +263,9 @@ int spec_span_parse(const struct spec_tag *tag, const char *text, uint64_t now_n
 
 int spec_started_write(int session_fd, uint64_t start_ns, struct err *err)
 {
-	char text[32];
-	int len = snprintf(text, sizeof(text), "%" PRIu64 "\n", start_ns / SPEC_NS_PER_S);
+	char text[48];
+	int len = snprintf(text, sizeof(text), "%" PRIu64 ".%09" PRIu64 "\n",
+			   start_ns / SPEC_NS_PER_S, start_ns % SPEC_NS_PER_S);
 	int rc = file_mkdirs(session_fd, "stats", 0755, err);
 
 	return rc ? rc
@@ -276,12 +277,15 @@ int spec_started_read(int session_fd, uint64_t *start_ns, struct err *err)
 {
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
 	unsigned long long seconds;
+	unsigned fraction = 0;
 	int rc = file_slurp(session_fd, started_path, MAX_STARTED, &text, err);
 
 	if (rc)
 		return rc == -EFBIG ? -EBADMSG : rc;
-	if (sscanf(strbuf_str(&text), "%20llu", &seconds) != 1 ||
-	    !seconds || __builtin_mul_overflow(seconds, SPEC_NS_PER_S, start_ns))
+	/* whole seconds, or all nine digits of a fraction behind them */
+	if (sscanf(strbuf_str(&text), "%20llu.%9u", &seconds, &fraction) < 1 ||
+	    !seconds || __builtin_mul_overflow(seconds, SPEC_NS_PER_S, start_ns) ||
+	    __builtin_add_overflow(*start_ns, fraction, start_ns))
 		return err_set(err, -EBADMSG, "%s: holds no time", started_path);
 	return 0;
 }

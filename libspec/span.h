@@ -51,9 +51,9 @@ struct spec_session_span {
 int spec_session_span(int session_fd, const char *name, uint64_t now_ns,
 		      struct spec_session_span *out, struct err *err);
 
-/* Writes stats/started, whole seconds; makes stats/ if missing. */
+/* Writes stats/started, "SECONDS.NANOSECONDS"; makes stats/ if missing. */
 int spec_started_write(int session_fd, uint64_t start_ns, struct err *err);
-/* 0, -ENOENT: there is none; -EBADMSG. */
+/* The same back, also whole seconds.  0, -ENOENT: there is none; -EBADMSG. */
 int spec_started_read(int session_fd, uint64_t *start_ns, struct err *err);
 
 /* Appends "2026-11-21 09:00:00 to 09:05:12 +0100" in the local time zone. */

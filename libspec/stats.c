@@ -16,6 +16,7 @@
 #include "base/map.h"
 #include "libspec/dirlist.h"
 #include "libspec/name.h"
+#include "libspec/room.h"
 #include "libspec/session.h"
 #include "libspec/table.h"
 
@@ -98,8 +99,7 @@ int spec_stats_write(int session_fd, const struct spec_stats *s, struct err *err
 
 		snprintf(path, sizeof(path), "%s/%s", dir_name, spec_stat_info[i].name);
 		if (s->value[i])
-			rc = file_replace(session_fd, path, text, (size_t)len, 0644, 0,
-					  err);
+			rc = spec_room_replace(session_fd, path, text, (size_t)len, err);
 		else if (unlinkat(session_fd, path, 0) && errno != ENOENT)
 			rc = err_errno(err, -errno, "%s", path);
 	}
@@ -234,8 +234,7 @@ int spec_live_write(int session_fd, const struct spec_live *live, struct err *er
 			   live->closed ? "closed" : "live");
 	int rc = make_dir(session_fd, dir_name, err);
 
-	return rc ? rc
-		  : file_replace(session_fd, live_path, text, (size_t)len, 0644, 0, err);
+	return rc ? rc : spec_room_replace(session_fd, live_path, text, (size_t)len, err);
 }
 
 static bool note_plain(unsigned char c)

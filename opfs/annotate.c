@@ -355,6 +355,7 @@ void annotate_classes(const struct report_job *job, struct strbuf *out)
 	const char *at;
 
 	header_lines(job->p, &text);
+	report_unsplit(job, &text);
 	report_span(job, &text);
 	at = strbuf_str(&text);
 	while (*at) {

@@ -13,8 +13,10 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/vec.h"
+#include "libspec/manifest.h"
 #include "libspec/session.h"
 #include "opfs/catalog_build.h"
+#include "opfs/catalog_parts.h"
 
 enum { COPY_NODES = 4096 };
 
@@ -51,8 +53,8 @@ int catalog_add_bad(struct catalog_build *b, const char *path, const char *reaso
 	return 0;
 }
 
-static int add_file(struct catalog_build *b, const struct spec_name *n, const char *path,
-		    const struct spec_sample_reader *r, uint64_t total, off_t copy_off)
+int catalog_add_file(struct catalog_build *b, const struct spec_name *n, const char *path,
+		     const struct spec_sample_reader *r, uint64_t total, off_t copy_off)
 {
 	struct catalog_file f = { .name = *n,
 				  .dir = b->dir,
@@ -159,7 +161,8 @@ static int read_file(struct catalog_build *b, int dirfd, const char *path,
 		spec_sample_fini(&r);
 		return err_set(b->err, rc, "%s", why.msg);
 	}
-	rc = rc ? catalog_add_bad(b, path, why.msg) : add_file(b, n, path, &r, total, copy_off);
+	rc = rc ? catalog_add_bad(b, path, why.msg)
+		: catalog_add_file(b, n, path, &r, total, copy_off);
 	spec_sample_fini(&r);
 	return rc;
 }
@@ -226,11 +229,6 @@ static int read_tables(struct catalog_build *b, struct catalog_dir *d)
 	return rc ? rc : take_lines(b, &d->throttled, &d->nr_throttled);
 }
 
-static uint64_t ns_of(struct timespec ts)
-{
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 static int gone(struct catalog_build *b, const char *name, int rc)
 {
 	if (rc == -ENOENT)
@@ -281,14 +279,19 @@ static int read_session(struct catalog_build *b, int samples_fd, const char *nam
 		return 0;
 	if (d->fd < 0)
 		return gone(b, name, samples_fd < 0 ? -ENOENT : -errno);
+	d->sealed = strcmp(name, "current") != 0 &&
+		    !faccessat(d->fd, SPEC_MANIFEST, F_OK, AT_SYMLINK_NOFOLLOW);
 	if (fstat(d->fd, &st))
 		return gone(b, name, -errno);
 	d->dev = st.st_dev;
 	d->ino = st.st_ino;
+	d->mtime_ns = clock_ns_of(&st.st_mtim);
+	d->escaped = spec_session_escaped(d->fd);
 	rc = read_tables(b, d);
+	d->sealed = d->sealed && d->live.closed;
 	b->copying = catalog_is_live(d);
 	b->c->live |= b->copying;
-	rc = rc ? rc : spec_session_walk(d->fd, spec_session_escaped(d->fd), visit, b, b->err);
+	rc = rc ? rc : spec_session_walk(d->fd, d->escaped, visit, b, b->err);
 	rc = rc ? rc : catalog_read_tasks(b, d, flat, cg);
 	if (rc)
 		return rc;
@@ -296,8 +299,8 @@ static int read_session(struct catalog_build *b, int samples_fd, const char *nam
 		balance(b, d);
 	if (d->has_live && d->live.drained_ns > b->c->drained_ns)
 		b->c->drained_ns = d->live.drained_ns;
-	else if (!d->has_live && ns_of(st.st_mtim) > b->c->drained_ns)
-		b->c->drained_ns = ns_of(st.st_mtim);
+	else if (!d->has_live && d->mtime_ns > b->c->drained_ns)
+		b->c->drained_ns = d->mtime_ns;
 	return 0;
 }
 
@@ -365,7 +368,8 @@ static bool is_saved(const struct catalog *c)
 	return true;
 }
 
-int catalog_load(int session_dir_fd, char *const *names, size_t nr, const struct viewer *v,
+int catalog_load(int session_dir_fd, char *const *names, size_t nr,
+		 struct catalog_parts *parts, const struct viewer *v,
 		 struct catalog **out, struct err *err)
 {
 	CLEANUP(build_fini) struct catalog_build b = { .viewer = v, .err = err };
@@ -380,8 +384,15 @@ int catalog_load(int session_dir_fd, char *const *names, size_t nr, const struct
 			       "allow you to read it (its owner can: chmod o+rx)");
 	if (samples < 0 && errno != ENOENT)
 		return err_errno(err, -errno, "samples, in the session directory");
-	for (b.dir = 0; b.dir < nr && !rc; b.dir++)
-		rc = read_session(&b, samples, names[b.dir]);
+	for (b.dir = 0; b.dir < nr && !rc; b.dir++) {
+		rc = nr > 1 && parts ? catalog_parts_read(parts, &b, session_dir_fd,
+							  samples, names[b.dir])
+				     : -EAGAIN;
+		if (rc == -EAGAIN)
+			rc = read_session(&b, samples, names[b.dir]);
+	}
+	if (parts)
+		catalog_parts_trim(parts);
 	rc = rc ? rc : finish(&b);
 	if (rc)
 		return rc;
@@ -454,6 +465,10 @@ struct catalog *catalog_get(struct catalog *c)
 static void close_all(struct catalog *c)
 {
 	for (size_t i = 0; i < c->nr_dirs; i++) {
+		if (c->dirs[i].part) {
+			catalog_put(c->dirs[i].part);
+			continue;
+		}
 		if (c->dirs[i].fd >= 0)
 			close(c->dirs[i].fd);
 		spec_images_fini(&c->dirs[i].rows);

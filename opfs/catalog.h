@@ -51,7 +51,10 @@ struct catalog_file {
 struct catalog_dir {
 	char *session;
 	int fd; /* -1: "current" that is not there yet */
-	uint64_t dev, ino;
+	uint64_t dev, ino, mtime_ns;
+	bool sealed;          /* it has a MANIFEST: it will not change */
+	bool escaped;         /* names in it are: it is a session of ours */
+	struct catalog *part; /* that all of this is borrowed from; NULL: it is our own */
 	struct spec_images rows;
 	struct spec_tasks tasks; /* empty unless samples are separated by thread */
 	struct spec_stats stats;
@@ -89,14 +92,18 @@ struct catalog {
 	size_t nr_dirs, nr_images, nr_files, nr_flat, nr_bad;
 };
 
+struct catalog_parts; /* opfs/catalog_parts.h */
+
 /**
  * catalog_load - reads what a set of sessions holds
  * @session_dir_fd: the session directory; sessions are samples/NAME below it
  * @names: sessions to sum; one that is called "current" and absent is empty
+ * @parts: what is remembered of sessions, for sums of several; NULL: nothing
  * A damaged file is put in @bad and left out; the others are there.
  * Returns 0, -ENOENT for another session that is absent, -EINTR if @v has gone.
  */
-int catalog_load(int session_dir_fd, char *const *names, size_t nr, const struct viewer *v,
+int catalog_load(int session_dir_fd, char *const *names, size_t nr,
+		 struct catalog_parts *parts, const struct viewer *v,
 		 struct catalog **out, struct err *err);
 
 /* A catalog of one sample file, wherever it is.  The name is taken from its path, which

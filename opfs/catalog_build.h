@@ -11,6 +11,7 @@
  *	catalog.c        sample files, what stands beside them, the whole
  *	catalog_image.c  images
  *	catalog_tasks.c  processes
+ *	catalog_parts.c  sessions that were read before
  */
 
 /* A catalog that is being made. */
@@ -32,6 +33,10 @@ struct catalog_build {
 
 int catalog_no_memory(struct catalog_build *b);
 int catalog_add_bad(struct catalog_build *b, const char *path, const char *reason);
+
+/* A sample file @path called @n, whose nodes are @copy_off in the copy of a live session. */
+int catalog_add_file(struct catalog_build *b, const struct spec_name *n, const char *path,
+		     const struct spec_sample_reader *r, uint64_t total, off_t copy_off);
 
 /**
  * catalog_add_image - the index of an image of the session that is being read

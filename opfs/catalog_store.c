@@ -11,8 +11,10 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/strbuf.h"
 #include "opfs/catalog.h"
+#include "opfs/catalog_parts.h"
 
 /* Sets of sessions that are remembered; who asks for more in turn reads them again. */
 enum { MAX_SETS = 64 };
@@ -39,15 +41,8 @@ struct catalog_store {
 	pthread_mutex_t lock;     /* of the sets; taken after none, held for moments */
 	struct set *sets[MAX_SETS];
 	unsigned next; /* the slot to be given away next */
+	struct catalog_parts *parts;
 };
-
-static uint64_t clock_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 /* In what OProfile's oparchive made, the session directory is where it always is. */
 static int find_archive(struct catalog_store *s)
@@ -83,7 +78,9 @@ int catalog_store_new(const char *session_dir, struct catalog_store **out,
 	pthread_mutex_init(&s->lock, NULL);
 	s->path = strdup(session_dir);
 	s->fd = open(session_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	code = s->fd < 0 ? -errno : s->path ? 0 : -ENOMEM;
+	code = s->fd < 0 ? -errno : 0;
+	s->parts = catalog_parts_new();
+	code = code ? code : s->path && s->parts ? 0 : -ENOMEM;
 	code = code ? code : find_archive(s);
 	if (!code) {
 		*out = s;
@@ -119,6 +116,7 @@ void catalog_store_free(struct catalog_store *s)
 	for (unsigned i = 0; i < MAX_SETS; i++)
 		if (s->sets[i])
 			set_free(s->sets[i]);
+	catalog_parts_free(s->parts);
 	if (s->fd >= 0)
 		close(s->fd);
 	pthread_mutex_destroy(&s->lock);
@@ -205,7 +203,8 @@ enum freshness {
 };
 
 /* Is the session the directory that was read, in the state it was read in? */
-static enum freshness look_at(const struct catalog_store *s, const struct catalog_dir *d)
+static enum freshness look_at(const struct catalog_store *s, int samples_fd,
+			      const struct catalog_dir *d)
 {
 	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
 	struct spec_live live = { 0 };
@@ -214,6 +213,8 @@ static enum freshness look_at(const struct catalog_store *s, const struct catalo
 	strbuf_printf(&path, "samples/%s", d->session);
 	if (strbuf_error(&path))
 		return STALE;
+	if (catalog_parts_is_same(d, samples_fd))
+		return FRESH;
 	if (fstatat(s->fd, strbuf_str(&path), &st, 0))
 		return d->fd < 0 && errno == ENOENT ? FRESH : STALE;
 	if (d->fd < 0 || st.st_dev != d->dev || st.st_ino != d->ino)
@@ -231,15 +232,17 @@ static enum freshness look_at(const struct catalog_store *s, const struct catalo
 /* The set's lock is held. */
 static enum freshness freshness(const struct catalog_store *s, struct set *set)
 {
+	CLEANUP(close_fd) int samples_fd = -1;
 	enum freshness worst = FRESH;
-	uint64_t now = clock_ns();
+	uint64_t now = clock_mono_ns();
 
 	if (!set->cat)
 		return STALE;
 	if (set->looked_ns && now - set->looked_ns < LOOK_NS)
 		return FRESH;
+	samples_fd = openat(s->fd, "samples", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	for (size_t i = 0; i < set->cat->nr_dirs && worst != STALE; i++) {
-		enum freshness f = look_at(s, &set->cat->dirs[i]);
+		enum freshness f = look_at(s, samples_fd, &set->cat->dirs[i]);
 
 		worst = f == FRESH ? worst : f;
 	}
@@ -291,9 +294,9 @@ static uint64_t print_of(const struct catalog *c)
 static int reread(struct catalog_store *s, struct set *set, char *const *names, size_t nr,
 		  const struct viewer *v, struct err *err)
 {
-	uint64_t began = clock_ns(), print;
+	uint64_t began = clock_mono_ns(), print;
 	struct catalog *c;
-	int rc = catalog_load(s->fd, names, nr, v, &c, err);
+	int rc = catalog_load(s->fd, names, nr, s->parts, v, &c, err);
 
 	if (rc == -ENOENT) { /* removed: let go of its files */
 		catalog_put(set->cat);

@@ -156,7 +156,7 @@ static int check_session(int session_dir_fd, const char *name)
 	struct err err = { 0 };
 	size_t nr;
 
-	if (catalog_load(session_dir_fd, names, 1, NULL, &cat, &err))
+	if (catalog_load(session_dir_fd, names, 1, NULL, NULL, &cat, &err))
 		return cli_failed(program.name, name, &err);
 	if (cat->dirs[0].fd < 0) {
 		err_set(&err, -ENOENT, "nothing was recorded yet");

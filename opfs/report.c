@@ -53,10 +53,11 @@ bool report_nothing(const struct profile *p, struct strbuf *out)
 	if (has_samples(p))
 		return false;
 	if (p->parent && has_samples(p->parent)) {
-		strbuf_puts(out, "no samples: include-symbols: and exclude-symbols: leave "
-				 "none of those selected\n"
-				 "the same file without these tags shows which symbols "
-				 "there are\n");
+		strbuf_puts(out,
+			    "no samples: symbol:, include-symbols: and exclude-symbols: "
+			    "leave none of those selected\n"
+			    "the same file without these tags shows which symbols "
+			    "there are; callgraph also those that only call others\n");
 		return true;
 	}
 	for (size_t i = 0; i < p->cat->nr_dirs; i++) {
@@ -149,9 +150,48 @@ void report_span(const struct report_job *job, struct strbuf *out)
 	strbuf_putc(out, '\n');
 }
 
+/* Was anything kept apart by what split: asks for a column of each? */
+static bool is_apart(const struct profile *p, enum spec_axis axis)
+{
+	for (size_t c = 0; c < p->nr_classes; c++) {
+		const struct profile_class *class = &p->classes[c];
+		int64_t id = axis == SPEC_AXIS_CPU   ? class->cpu
+			     : axis == SPEC_AXIS_TID ? class->tid
+						     : class->tgid;
+
+		if (id != SPEC_ALL)
+			return true;
+	}
+	return false;
+}
+
+void report_unsplit(const struct report_job *job, struct strbuf *out)
+{
+	const struct spec_class_rules *rules = &job->o->classes;
+	const struct {
+		enum spec_axis axis;
+		bool asked;
+		const char *word, *what, *separate;
+	} rows[] = {
+		{ SPEC_AXIS_CPU, rules->split_cpu, "cpu", "CPU", "cpu" },
+		{ SPEC_AXIS_TGID, rules->split_tgid, "tgid", "process", "thread" },
+		{ SPEC_AXIS_TID, rules->split_tid, "tid", "thread", "thread" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].asked && job->p->nr_classes &&
+		    !is_apart(job->p, rows[i].axis))
+			strbuf_printf(
+				out,
+				"NOT split:%s: these samples were not kept apart by %s "
+				"(opcollect --separate=%s does)\n",
+				rows[i].word, rows[i].what, rows[i].separate);
+}
+
 void report_header(const struct report_job *job, struct strbuf *out)
 {
 	header_lines(job->p, out);
+	report_unsplit(job, out);
 	report_span(job, out);
 	add_sides(job, out);
 }

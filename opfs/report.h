@@ -106,7 +106,9 @@ void report_event(const struct profile_class *c, struct strbuf *out);
 /* With time: or last:, which sessions were summed, and from when to when they really were;
  * else nothing. */
 void report_span(const struct report_job *job, struct strbuf *out);
-/* What stands above rows: header_lines(), report_span(); in a comparison, its sides. */
+/* A line if split: asks for columns of what was not kept apart; else nothing. */
+void report_unsplit(const struct report_job *job, struct strbuf *out);
+/* What stands above rows: header_lines(), report_unsplit(), report_span(); in a comparison, its sides. */
 void report_header(const struct report_job *job, struct strbuf *out);
 /* Images whose functions cannot be compared, and why: for reports that show functions. */
 void report_wholes(const struct profile *p, struct strbuf *out);

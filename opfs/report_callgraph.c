@@ -120,7 +120,8 @@ static int render(const struct report_job *job, struct strbuf *out, struct err *
 	CLEANUP(graph_fini) struct graph g = { 0 };
 	int rc;
 
-	if (report_nothing(job->p, out))
+	/* what only calls others has calls, and no samples */
+	if (!job->p->nr_arcs && report_nothing(job->p, out))
 		return report_done(out, err);
 	rc = graph_init(&g, job, err);
 	if (rc)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "libspec/clock.h"
@@ -73,6 +74,11 @@ static const struct spans_row *find(const struct spans_list *l, const char *name
 	return NULL;
 }
 
+static bool is_for_good(const struct spans_row *row)
+{
+	return row->dated && row->when.closed && strcmp(row->name, "current") != 0;
+}
+
 /* Reads what is not known for good; a session that has gone tells no time. */
 static void read_row(int session_dir_fd, const struct spans_row *known, uint64_t now_ns,
 		     struct spans_row *row)
@@ -82,19 +88,23 @@ static void read_row(int session_dir_fd, const struct spans_row *known, uint64_t
 	struct stat st;
 
 	strbuf_printf(&path, "samples/%s", row->name);
-	if (!strbuf_error(&path))
-		fd = openat(session_dir_fd, strbuf_str(&path),
-			    O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &st))
+	if (strbuf_error(&path) || fstatat(session_dir_fd, path.data, &st, 0))
 		return;
-	row->dev = st.st_dev;
-	row->ino = st.st_ino;
-	if (known && known->dated && known->when.closed && known->dev == row->dev &&
-	    known->ino == row->ino) {
+	if (known && is_for_good(known) && known->dev == st.st_dev &&
+	    known->ino == st.st_ino && known->mtime_ns == clock_ns_of(&st.st_mtim)) {
+		row->dev = known->dev;
+		row->ino = known->ino;
+		row->mtime_ns = known->mtime_ns;
 		row->when = known->when;
 		row->dated = true;
 		return;
 	}
+	fd = openat(session_dir_fd, path.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st))
+		return;
+	row->dev = st.st_dev;
+	row->ino = st.st_ino;
+	row->mtime_ns = clock_ns_of(&st.st_mtim);
 	row->dated = !spec_session_span(fd, row->name, now_ns, &row->when, NULL);
 }
 
@@ -195,16 +205,11 @@ static void look_again(struct spans *s, int session_dir_fd, uint64_t now_ns)
 	for (size_t i = 0; i < s->list.nr; i++) {
 		struct spans_row *row = &s->list.rows[i], fresh = { .name = row->name };
 
-		if (row->dated && row->when.closed && strcmp(row->name, "current") != 0)
+		if (is_for_good(row))
 			continue;
 		read_row(session_dir_fd, NULL, now_ns, &fresh);
 		*row = fresh;
 	}
-}
-
-static uint64_t ns_of(struct timespec ts)
-{
-	return (uint64_t)ts.tv_sec * SPEC_NS_PER_S + (uint64_t)ts.tv_nsec;
 }
 
 /* Is samples/ as it was when it was listed? */
@@ -213,7 +218,7 @@ static bool is_listed(const struct spans *s, const struct stat *st)
 	return s->looked_ns && st->st_ino == s->ino &&
 	       st->st_mtim.tv_sec == s->mtime.tv_sec &&
 	       st->st_mtim.tv_nsec == s->mtime.tv_nsec &&
-	       ns_of(st->st_mtim) + LOOK_NS < s->looked_ns;
+	       clock_ns_of(&st->st_mtim) + LOOK_NS < s->looked_ns;
 }
 
 static int renew(struct spans *s, int session_dir_fd, uint64_t now_ns, bool quick,

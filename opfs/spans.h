@@ -17,7 +17,7 @@ struct spans;
 
 struct spans_row { /* a session */
 	char *name;
-	uint64_t dev, ino; /* of its directory */
+	uint64_t dev, ino, mtime_ns; /* of its directory */
 	bool dated;        /* it tells a time */
 	struct spec_session_span when;
 };

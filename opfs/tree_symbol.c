@@ -160,40 +160,71 @@ int tree_pairs(const struct ask *a, const struct place *p, struct profile **out)
 
 /* The same samples with names as sources have them, whatever demangle: says. */
 static int plain_names(const struct ask *a, struct catalog *cat, const struct spec *spec,
-		       const struct selection *sel, struct profile **out)
+		       const struct selection *sel, unsigned needs, struct profile **out)
 {
 	CLEANUP(spec_putp) struct spec *plain = spec_with(spec, NULL, NULL);
 
 	if (!plain)
 		return err_set(a->err, -ENOMEM, "out of memory");
 	spec_value_put(TAKE(plain->values[SPEC_DEMANGLE]));
-	return whole_profile(a, cat, plain, sel, PROFILE_SYMBOLS, out);
+	return whole_profile(a, cat, plain, sel, needs, out);
 }
 
 /* ---- rows that tags choose */
 
-int tree_select_symbols(const struct ask *a, struct catalog *cat, const struct spec *spec,
-			struct selection **sel)
+/* Which rows of a selection symbol: keeps.  @samples: theirs. */
+static int find_symbols(const struct ask *a, struct catalog *cat, const struct spec *spec,
+			const struct selection *sel, unsigned needs, bool *any,
+			uint64_t *samples)
 {
-	CLEANUP(tree_filter_fini) struct tree_filter f = { 0 };
+	CLEANUP(tree_filter_fini)
+	struct tree_filter f = { .symbol = spec->values[SPEC_SYMBOL] };
 	CLEANUP(put_profile) struct profile *p = NULL;
 	CLEANUP(put_profile) struct profile *names = NULL;
-	uint64_t samples = 0;
-	bool any = false;
-	int rc = whole_profile(a, cat, spec, *sel, PROFILE_SYMBOLS, &p);
+	int rc = whole_profile(a, cat, spec, sel, needs, &p);
 
-	rc = rc ? rc : plain_names(a, cat, spec, *sel, &names);
-	f.symbol = spec->values[SPEC_SYMBOL];
+	rc = rc ? rc : plain_names(a, cat, spec, sel, needs, &names);
 	rc = rc ? rc : tree_filter_init(&f, p, names, a->err);
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < p->nr_rows; i++) {
 		if (!tree_filter_keeps(&f, &p->rows[i]))
 			continue;
-		any = true;
+		*any = true;
 		for (size_t c = 0; c < p->nr_classes; c++)
-			samples += p->rows[i].samples[c];
+			*samples += p->rows[i].samples[c];
 	}
+	return 0;
+}
+
+static int has_arcs(const struct ask *a, struct catalog *cat, const struct spec *spec,
+		    const struct selection *sel, bool *has)
+{
+	CLEANUP(selection_putp) struct selection *both = NULL;
+	int rc = 0;
+
+	*has = false;
+	if (cat->nr_files > cat->nr_flat)
+		rc = tree_select_arcs(a, cat, spec, sel, &both);
+	if (!rc && both)
+		*has = both->nr > sel->nr;
+	return rc;
+}
+
+int tree_select_symbols(const struct ask *a, struct catalog *cat, const struct spec *spec,
+			struct selection **sel)
+{
+	uint64_t samples = 0;
+	bool any = false, arcs = false;
+	int rc = find_symbols(a, cat, spec, *sel, PROFILE_SYMBOLS, &any, &samples);
+
+	/* one that only calls others has no samples, and is there all the same */
+	if (!rc && !any)
+		rc = has_arcs(a, cat, spec, *sel, &arcs);
+	if (!rc && arcs)
+		rc = find_symbols(a, cat, spec, *sel, PROFILE_ARCS, &any, &samples);
+	if (rc)
+		return rc;
 	(*sel)->samples = samples;
 	if (!any)
 		(*sel)->nr = 0;
@@ -207,7 +238,10 @@ static int filter(const struct ask *a, const struct place *p, struct tree_filter
 	int rc = 0;
 
 	if (p->spec->values[SPEC_DEMANGLE])
-		rc = plain_names(a, p->cat, p->spec, p->sel, &names);
+		rc = plain_names(a, p->cat, p->spec, p->sel,
+				 wants_arcs(full->loaded) ? PROFILE_ARCS
+							  : PROFILE_SYMBOLS,
+				 &names);
 	rc = rc ? rc : tree_filter_init(f, full, names ? names : full, a->err);
 	return rc ? rc : profile_filter(full, tree_filter_keeps, f, out, a->err);
 }
@@ -238,7 +272,7 @@ int tree_has_symbol(const struct ask *a, const struct place *p, const char *name
 		    bool *found)
 {
 	CLEANUP(put_profile) struct profile *full = NULL;
-	int rc = plain_names(a, p->cat, p->spec, p->sel, &full);
+	int rc = plain_names(a, p->cat, p->spec, p->sel, PROFILE_SYMBOLS, &full);
 
 	*found = false;
 	for (size_t i = 0; !rc && i < full->nr_rows && !*found; i++)

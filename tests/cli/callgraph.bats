@@ -125,6 +125,30 @@ Callers above a symbol and callees below it count samples that were taken during
 	EOF
 }
 
+@test "a symbol that only calls others has a call graph, and no samples" {
+	local s=$BATS_TEST_TMPDIR/s prog=$BATS_FILE_TMPDIR/calls at main
+
+	at=0x$(nm "$prog" | sed -n 's/ [tT] _start$//p')
+	main=0x$(nm "$prog" | sed -n 's/ T main$//p')
+	python3 "$OPFS_TOP/tests/lib/mksession.py" "$s" <<-EOF
+	[{"app": "$prog", "samples": {"$at": 5}},
+	 {"app": "$prog", "callee": "$prog", "samples": {"$(printf '0x%x%08x' $main $at)": 5}}]
+	EOF
+	for demangle in '' /demangle:none; do
+		"$OPFS_BIN/opfs" cat --session-dir "$s" \
+			"current/symbol:main$demangle/with:no-header/callgraph" >"$BATS_TEST_TMPDIR/got"
+		[ "$(callees "$BATS_TEST_TMPDIR/got" main)" = $'5 _start\n0 self' ]
+	done
+	"$OPFS_BIN/opfs" why --session-dir "$s" current/symbol:main
+	run "$OPFS_BIN/opfs" cat --session-dir "$s" current/symbol:main/report
+	[ "$status" = 0 ]
+	[[ $output == "no samples: symbol:"*"callgraph"* ]]
+	run "$OPFS_BIN/opfs" cat --session-dir "$s" current/symbol:nosuch/callgraph
+	[ "$status" = 1 ]
+	# nor does it make another symbol's part of a report larger
+	[ "$("$OPFS_BIN/opfs" cat --session-dir "$s" current/symbol:_start/report.tsv | awk -F'\t' 'NR > 1 { n += $5 } END { print n }')" = 5 ]
+}
+
 @test "details add up to the rows of report" {
 	opdemo_possible || skip "no mount namespace: needs root or unprivileged user namespaces"
 	opdemo "$OPFS_BIN/opfs" cat --session-dir s1 current/$cycles/with:no-header/details |
@@ -259,6 +283,24 @@ callees()
 	[[ $output == *"columns differ in tid (8,9,7) and in cpu as well"* ]]
 	run "$OPFS_BIN/opfs" cat --session-dir s current/image:a/split:cpu,tid/tid:8/summary
 	[ "$status" = 0 ]
+	run "$OPFS_BIN/opfs" cat --session-dir s current/image:b/split:cpu/summary
+	[[ $output != *NOT* ]]
+}
+
+@test "split: says so where nothing was kept apart" {
+	cd "$BATS_TEST_TMPDIR"
+	python3 "$OPFS_TOP/tests/lib/mksession.py" s <<-'EOF'
+	[{"app": "/n/a", "samples": {"0x10": 5}, "tgid": 7, "tid": 7}]
+	EOF
+	for f in summary report details; do
+		run "$OPFS_BIN/opfs" cat --session-dir s current/split:cpu/$f
+		[ "$status" = 0 ]
+		[[ $output == *$'\nNOT split:cpu: these samples were not kept apart by CPU (opcollect --separate=cpu does)\n'* ]]
+		run "$OPFS_BIN/opfs" cat --session-dir s current/split:tgid/$f
+		[[ $output != *NOT* ]]
+		run "$OPFS_BIN/opfs" cat --session-dir s current/split:cpu/with:no-header/$f
+		[[ $output != *NOT* ]]
+	done
 }
 
 @test "merge:unitmask joins events and shows all bits" {

@@ -418,6 +418,13 @@ assert_balance() {
 	[[ "$output" == *"NOT EVERYTHING WAS STORED"*"No space left"* ]]
 	[[ "$output" == *"lost_samplefile"* ]]
 	python3 "$OPFS_TOP/tests/lib/opsamples.py" check copy >/dev/null
+	# the figures had room of their own: who reads the session later is told as well
+	stats=copy/samples/current/stats
+	[ "$(cat $stats/lost_samplefile)" -gt 0 ]
+	[[ "$output" == *"$(cat $stats/total_samples) taken, $(cat $stats/stored_samples) stored"* ]]
+	grep -q closed $stats/live
+	[ -z "$(ls -A $stats | grep '^\.')" ]
+	"$OPFS_BIN/opfs" cat --session-dir copy current/status | grep -q "lost_samplefile.*$(cat $stats/lost_samplefile)"
 }
 
 @test "rings that are too small lose samples and count them" {

@@ -104,7 +104,13 @@ unit() {
 	daemon --frequency=4999 --separate=all --min-free=0
 	load_on
 	dd if=/dev/zero of=disk/fill bs=64k 2>/dev/null || true
-	sleep 3
+	eventually is lost -gt 0
+	ctl dump
+	# what is lost is told while the disk is still full, also by the session itself
+	lost=$(cat disk/sessions/samples/current/stats/lost_samplefile)
+	[ "$lost" -gt 0 ]
+	"$OPFS_BIN/opfs" cat --session-dir "$dir" current/status | grep -q lost_samplefile
+	eventually eval '[ "$(cat disk/sessions/samples/current/stats/lost_samplefile)" -gt $lost ]'
 	rm -f disk/fill
 	ctl dump || true
 	load_off

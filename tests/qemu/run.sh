@@ -71,7 +71,7 @@ list_tests()
 
 	for file in "$here"/guest/*.sh; do
 		name=$(basename "$file" .sh)
-		[ "$name" != lib ] || continue
+		case $name in lib | *_lib) continue ;; esac
 		words=" $(traits "$name") "
 		case $words in *" $machine "* | *" $kernel "*) ;; *) continue ;; esac
 		case $suite in

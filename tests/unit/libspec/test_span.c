@@ -166,6 +166,22 @@ Test(span, a_session_is_from_its_start_to_its_last_drain)
 	cr_expect_eq(span.span.to_ns, span.span.from_ns);
 }
 
+Test(span, a_start_is_kept_to_the_nanosecond_and_may_be_whole_seconds)
+{
+	CLEANUP(scratch_fini) struct scratch s = scratch_new();
+	uint64_t ns = 0;
+
+	cr_assert_eq(spec_started_write(s.fd, NOW + 1, NULL), 0);
+	cr_assert_eq(spec_started_read(s.fd, &ns, NULL), 0);
+	cr_expect_eq(ns, NOW + 1);
+	cr_assert_eq(spec_started_write(s.fd, NOW + SPEC_NS_PER_S - 1, NULL), 0);
+	cr_assert_eq(spec_started_read(s.fd, &ns, NULL), 0);
+	cr_expect_eq(ns, NOW + SPEC_NS_PER_S - 1);
+	scratch_write(&s, "stats/started", "1795251600\n", 11);
+	cr_assert_eq(spec_started_read(s.fd, &ns, NULL), 0);
+	cr_expect_eq(ns, UINT64_C(1795251600) * SPEC_NS_PER_S);
+}
+
 Test(span, a_name_tells_the_start_where_nothing_else_does)
 {
 	CLEANUP(scratch_fini) struct scratch s = scratch_new();
