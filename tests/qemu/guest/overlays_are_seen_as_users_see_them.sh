@@ -26,7 +26,7 @@ touch merged/copied_up
 start -i
 for f in merged/below merged/copied_up merged2/copied_up; do
 	./$f 200
-	stat -c '%i' $f >"inode.$(basename $(dirname $f)).$(basename $f)"
+	stat -c '%i' $f >"inode.${f%/*}.${f#*/}"
 done
 umount merged || fail "busy while samples are taken"
 umount merged2 || fail "busy while samples are taken"
@@ -34,7 +34,7 @@ stop
 for f in merged/below merged/copied_up merged2/copied_up; do
 	[ "$(samples_of $here/$f)" -ge 20 ] || fail "few samples of $f: $(cat out)"
 	[ "$(grep -c "^file .* $here/$f\$" out)" = 1 ] || fail "$f is not one: $(cat out)"
-	inode=$(cat "inode.$(basename $(dirname $f)).$(basename $f)")
+	inode=$(cat "inode.${f%/*}.${f#*/}")
 	grep -q "^file $(cat /guest/nested.build_id) $inode $here/$f\$" out ||
 		fail "$f, inode $inode: $(grep '^file' out)"
 done
