@@ -212,6 +212,7 @@ enum opt_result opt_parse(const struct opt_program *prog, int argc, char **argv,
 	struct err err = { 0 };
 	struct grammar g;
 
+	*first = argc;
 	grammar_init(&g, prog->opts);
 	opterr = 0;
 	optind = 0; /* glibc: forget an earlier parse */

@@ -31,8 +31,8 @@ struct daemon {
 	uint64_t begun_s;       /* CLOCK_REALTIME: when the daemon began, */
 	uint64_t changed_s;     /* and when sampling began or ended last */
 	uint64_t session_ns;    /* CLOCK_BOOTTIME: when the session was begun */
-	uint64_t looked_ns, cpus_ns,
-		checkpoint_ns; /* CLOCK_MONOTONIC: when that was done last */
+	/* CLOCK_MONOTONIC: when that was done last */
+	uint64_t looked_ns, cpus_ns, checkpoint_ns;
 	bool checkpointing;
 	int told_broken;        /* what of the sink's failures was logged */
 	enum disk disk;

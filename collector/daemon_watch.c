@@ -175,8 +175,7 @@ static void look_at_cpus(struct daemon *d, uint64_t now)
 	if (source->ops->stalled && source->ops->stalled(source)) {
 		snprintf(why, sizeof(why),
 			 "a CPU went and came, or the machine slept: sampling began "
-			 "anew, and "
-			 "missed up to %d seconds of a CPU",
+			 "anew, and missed up to %d seconds of a CPU",
 			 (int)(2 * CPUS_NS / SECOND_NS));
 		begin_anew(d, why);
 	}

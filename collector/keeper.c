@@ -166,6 +166,17 @@ static uint64_t age_s(const struct rotated *r)
 	return (uint64_t)((int64_t)clock_boot_ns() - r->end_ns) / SPEC_NS_PER_S;
 }
 
+/* NULL: the oldest of @left sessions, @bytes in all, is kept. */
+static const char *why_remove(const struct coll_keep *keep, const struct rotated *oldest,
+			      size_t left, uint64_t bytes)
+{
+	if (keep->count && left > keep->count)
+		return "more than --keep";
+	if (keep->bytes && bytes > keep->bytes)
+		return "over the size of --keep";
+	return keep->age_s && age_s(oldest) > keep->age_s ? "older than --keep" : NULL;
+}
+
 /* Removes the oldest, as long as there is a reason. */
 static void retain(struct coll_keeper *k, const struct spec_dirlist *all,
 		   const struct coll_keep *keep, uint64_t current, bool make_room)
@@ -187,13 +198,10 @@ static void retain(struct coll_keeper *k, const struct spec_dirlist *all,
 		qsort(list.data, list.len, sizeof(*list.data), compare);
 	left = list.len;
 	vec_for(&list, r) {
-		const char *why =
-			keep->count && left > keep->count    ? "more than --keep"
-			: keep->bytes && bytes > keep->bytes ? "over the size of --keep"
-			: keep->age_s && age_s(r) > keep->age_s ? "older than --keep"
-			: make_room ? "the disk is nearly full"
-				    : NULL;
+		const char *why = why_remove(keep, r, left, bytes);
 
+		if (!why && make_room)
+			why = "the disk is nearly full";
 		if (!why)
 			break;
 		remove_session(k, r->name, why);

@@ -31,8 +31,8 @@ struct perf_source {
 	VEC(int) cpus;
 	VEC(int) ring_fds; /* the event that maps each ring */
 	VEC(int) sideband, sampling;
-	VEC(uint64_t)
-	enabled; /* ns of the first sampling event of each CPU, when asked last */
+	/* ns that the first sampling event of each CPU was enabled, when asked last */
+	VEC(uint64_t) enabled;
 	VEC(char *) events; /* names; events repeat in @sampling in this order */
 	int epoll;
 	size_t pages;
@@ -203,10 +203,12 @@ static uint64_t perf_lost_untold(struct coll_source *base)
 static bool perf_stalled(struct coll_source *base)
 {
 	struct perf_source *s = self(base);
-	bool first = !s->enabled.len, stalled = false;
+	bool first = s->enabled.len != s->cpus.len, stalled = false;
 
 	if (s->sampling.len != s->cpus.len * s->events.len)
 		return false; /* single threads: their events are of no CPU */
+	if (first)
+		s->enabled.len = 0;
 	for (size_t i = 0; i < s->cpus.len; i++) {
 		struct reading r;
 

@@ -30,10 +30,11 @@ enum opt_result cli_parse(const struct opt_program *prog, int argc, char **argv,
 		int first;
 		enum opt_result result =
 			opt_parse(prog, argc - at, argv + at, ctx, &first);
-		bool ended = !strcmp(argv[at + first - 1], "--") && first > 1;
+		bool ended;
 
 		if (result != OPT_RUN)
 			return result;
+		ended = first > 1 && !strcmp(argv[at + first - 1], "--");
 		at += first;
 		do
 			if (at < argc)

@@ -152,6 +152,15 @@ Test(opt, refuses_an_argument_nobody_asked_for, .init = cr_redirect_stderr)
 	expect_stream(cr_get_redirected_stderr(), "--call-graph: takes no argument");
 }
 
+Test(opt, leaves_no_index_unset_when_words_are_wrong, .init = cr_redirect_stderr)
+{
+	char *wrong[] = { W("record"), W("--event"), NULL };
+
+	first = -7;
+	cr_expect_eq(opt_parse(&prog, 2, wrong, &got, &first), OPT_WRONG);
+	cr_expect(first >= 0 && first <= 2, "%d", first);
+}
+
 Test(opt, tells_what_a_setter_found_wrong, .init = cr_redirect_stderr)
 {
 	cr_expect_eq(PARSE(W("-F0")), OPT_WRONG);
