@@ -15,4 +15,5 @@ two=$(samples_of /bin/libtwin_2.so)
 # Each thread remaps only what it itself works in.
 expect late_trapped -eq 0
 [ $(($(of lost) * 100)) -le "$(of samples)" ] || fail "too many lost"
+echo "worst delay: $(get stats/worst_delay_ns) ns"
 unload
