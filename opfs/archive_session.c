@@ -64,11 +64,11 @@ static int visit(struct archive *a, const struct catalog_dir *d, struct walk *w,
 	return archive_no_memory(a);
 }
 
-/* What opcollect makes in .new was never a part of the session. */
+/* What opcollect has in .new, and in stats/ for figures on a full disk, is no part of it. */
 static bool is_passed_over(const char *dir, const char *name)
 {
 	return !strcmp(name, ".") || !strcmp(name, "..") ||
-	       (!*dir && !strcmp(name, ".new"));
+	       (name[0] == '.' && (!*dir || !strcmp(dir, "stats")));
 }
 
 static int read_dir(struct archive *a, const struct catalog_dir *d, struct walk *w,

@@ -109,7 +109,8 @@ static void remember(struct catalog_parts *p, struct catalog *one)
 	const char *name = one->dirs[0].session;
 	struct part *old;
 
-	if (!one->dirs[0].sealed)
+	/* what cannot be read may be readable another time */
+	if (!one->dirs[0].sealed || one->nr_bad)
 		return;
 	pthread_mutex_lock(&p->lock);
 	old = find(p, name);

@@ -187,10 +187,12 @@ oparchive()
 	echo extra >s/samples/x/notes-of-mine
 	ln -s /etc/passwd s/samples/x/link
 	mkdir -p s/samples/x/.new && echo half >s/samples/x/.new/1
+	mkdir -p s/samples/x/stats && echo room >s/samples/x/stats/.room0
 	cat_archive s x | (mkdir u && tar -C u -x)
 	cmp "$d/BROKEN.1.0.all.all.all" "u/${d#s/}/BROKEN.1.0.all.all.all"
 	[ "$(cat u/samples/x/notes-of-mine)" = extra ]
 	[ ! -e u/samples/x/link ] && [ ! -e u/samples/x/.new ]
+	[ ! -e u/samples/x/stats/.room0 ]
 	grep -q 'samples/x/link' u/LEFT_OUT
 	diff -u <("$OPFS_BIN/opfs" cat --session-dir s x/status) \
 		<("$OPFS_BIN/opfs" cat --session-dir u x/status)

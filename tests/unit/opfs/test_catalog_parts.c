@@ -86,6 +86,18 @@ Test(catalog_parts, a_session_without_a_manifest_is_read_again)
 	cr_expect_eq(total_now(), 0);
 }
 
+Test(catalog_parts, a_session_with_a_damaged_file_is_read_again)
+{
+	sessions_write(&disk,
+		       "samples/" OLD "/{root}/bin/bad/{dep}/{root}/bin/bad/"
+		       "EV.1000.0.all.all.all",
+		       "garbage");
+	seal();
+	cr_assert_eq(total_now(), 3);
+	sessions_remove(&disk, "samples/" OLD "/{root}/bin");
+	cr_expect_eq(total_now(), 0);
+}
+
 Test(catalog_parts, another_session_under_its_name_is_read)
 {
 	seal();
