@@ -23,11 +23,6 @@ static const struct opk_number numbers[] = {
 	{ "timer_hz", &opk_settings.timer_hz, 1, 100000 },
 };
 
-static int permitted_open(struct inode *inode, struct file *file)
-{
-	return opk_permitted();
-}
-
 static ssize_t enable_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
 {
 	const char *text = READ_ONCE(opk_running) ? "1\n" : "0\n";
@@ -50,7 +45,7 @@ static ssize_t enable_write(struct file *file, const char __user *buf, size_t co
 
 static const struct file_operations enable_fops = {
 	.owner = THIS_MODULE,
-	.open = permitted_open,
+	.open = opk_open,
 	.read = enable_read,
 	.write = enable_write,
 };
@@ -65,7 +60,7 @@ static ssize_t dump_write(struct file *file, const char __user *buf, size_t coun
 
 static const struct file_operations dump_fops = {
 	.owner = THIS_MODULE,
-	.open = permitted_open,
+	.open = opk_open,
 	.write = dump_write,
 };
 
@@ -96,18 +91,12 @@ static ssize_t source_write(struct file *file, const char __user *buf, size_t co
 
 static const struct file_operations source_fops = {
 	.owner = THIS_MODULE,
-	.open = permitted_open,
+	.open = opk_open,
 	.read = source_read,
 	.write = source_write,
 };
 
 /* A file whose text never changes: its i_private. */
-static int text_open(struct inode *inode, struct file *file)
-{
-	file->private_data = inode->i_private;
-	return opk_permitted();
-}
-
 static ssize_t text_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
 {
 	const char *text = file->private_data;
@@ -117,7 +106,7 @@ static ssize_t text_read(struct file *file, char __user *buf, size_t count, loff
 
 static const struct file_operations text_fops = {
 	.owner = THIS_MODULE,
-	.open = text_open,
+	.open = opk_open,
 	.read = text_read,
 };
 

@@ -247,12 +247,11 @@ static void take_path(struct image *image, char *buf)
 static void take_build_id(struct image *image)
 {
 	const struct inode *inode = file_inode(image->file);
+	const struct inode *real = d_real_inode(opk_file_path(image->file)->dentry);
 
 	image->build_id_len = opk_build_id(inode, image->build_id);
-	if (!image->build_id_len) {
-		inode = d_real_inode(opk_file_path(image->file)->dentry);
-		image->build_id_len = opk_build_id(inode, image->build_id);
-	}
+	if (!image->build_id_len && real != inode)
+		image->build_id_len = opk_build_id(real, image->build_id);
 }
 
 static void define(struct image *image)
@@ -355,7 +354,7 @@ static void clear(void)
 	opk_images_define();
 	for (i = 1; i <= opk_images_count(); i++)
 		kfree(images[i].path);
-	memset(images, 0, (max_images + 1) * sizeof(*images));
+	memset(images, 0, (opk_images_count() + 1) * sizeof(*images));
 	memset(buckets, 0, sizeof(*buckets) << bucket_bits);
 	atomic_set(&nr_images, 0);
 	first_undefined = 1;

@@ -23,13 +23,25 @@ int opk_permitted(void)
 	return security_locked_down(LOCKDOWN_PERF);
 }
 
+int opk_open(struct inode *inode, struct file *file)
+{
+	file->private_data = inode->i_private;
+	return opk_permitted();
+}
+
+ssize_t opk_show_number(char __user *buf, size_t count, loff_t *pos, u64 value)
+{
+	char text[24];
+	int len = scnprintf(text, sizeof(text), "%llu\n", value);
+
+	return simple_read_from_buffer(buf, count, pos, text, len);
+}
+
 static ssize_t number_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
 {
 	const struct opk_number *n = file->private_data;
-	char text[24];
-	int len = scnprintf(text, sizeof(text), "%llu\n", READ_ONCE(*n->value));
 
-	return simple_read_from_buffer(buf, count, pos, text, len);
+	return opk_show_number(buf, count, pos, READ_ONCE(*n->value));
 }
 
 static ssize_t number_write(struct file *file, const char __user *buf, size_t count,
@@ -56,19 +68,9 @@ static ssize_t number_write(struct file *file, const char __user *buf, size_t co
 	return count;
 }
 
-static int number_open(struct inode *inode, struct file *file)
-{
-	int rc = opk_permitted();
-
-	if (rc)
-		return rc;
-	file->private_data = inode->i_private;
-	return 0;
-}
-
 const struct file_operations opk_number_fops = {
 	.owner = THIS_MODULE,
-	.open = number_open,
+	.open = opk_open,
 	.read = number_read,
 	.write = number_write,
 	.llseek = default_llseek,

@@ -11,6 +11,10 @@ int opk_create(struct super_block *sb, struct dentry *parent, const char *name,
 
 /* 0, or why the caller of the file system is refused (capability, lockdown). */
 int opk_permitted(void);
+/* For struct file_operations: that, and private_data is what opk_create() was given. */
+int opk_open(struct inode *inode, struct file *file);
+/* Answers a read() with a number and a newline. */
+ssize_t opk_show_number(char __user *buf, size_t count, loff_t *pos, u64 value);
 
 /*
  * A number that may be set between two limits while nothing runs.  @value is in the

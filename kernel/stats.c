@@ -5,7 +5,6 @@
 #include <linux/fs.h>
 #include <linux/module.h>
 #include <linux/slab.h>
-#include <linux/uaccess.h>
 
 #include "images.h"
 #include "oprofilefs.h"
@@ -73,19 +72,24 @@ void opk_stats_delay(u64 ns)
 	}
 }
 
-static int stat_open(struct inode *inode, struct file *file)
+/* Figures of the whole machine that no CPU counts; numbered behind the others. */
+static u64 worst_delay(void)
 {
-	file->private_data = inode->i_private;
-	return opk_permitted();
+	return atomic64_read(&worst_delay_ns);
 }
 
-static ssize_t show(char __user *buf, size_t count, loff_t *pos, u64 value)
+static u64 images(void)
 {
-	char text[24];
-	int len = scnprintf(text, sizeof(text), "%llu\n", value);
-
-	return simple_read_from_buffer(buf, count, pos, text, len);
+	return opk_images_count();
 }
+
+static const struct {
+	const char *name;
+	u64 (*value)(void);
+} whole[] = {
+	{ "worst_delay_ns", worst_delay },
+	{ "images", images },
+};
 
 static ssize_t stat_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
 {
@@ -93,41 +97,19 @@ static ssize_t stat_read(struct file *file, char __user *buf, size_t count, loff
 	unsigned int stat = what >> 16, cpu = what & 0xffff;
 	u64 value;
 
-	if (cpu == ALL_CPUS)
+	if (stat >= OPK_NR_STATS)
+		value = whole[stat - OPK_NR_STATS].value();
+	else if (cpu == ALL_CPUS)
 		value = opk_stats_total(stat);
 	else
 		value = READ_ONCE(per_cpu(opk_stats, cpu).value[stat]);
-	return show(buf, count, pos, value);
+	return opk_show_number(buf, count, pos, value);
 }
 
 static const struct file_operations stat_fops = {
 	.owner = THIS_MODULE,
-	.open = stat_open,
+	.open = opk_open,
 	.read = stat_read,
-	.llseek = default_llseek,
-};
-
-static ssize_t delay_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
-{
-	return show(buf, count, pos, atomic64_read(&worst_delay_ns));
-}
-
-static const struct file_operations delay_fops = {
-	.owner = THIS_MODULE,
-	.open = stat_open,
-	.read = delay_read,
-	.llseek = default_llseek,
-};
-
-static ssize_t images_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
-{
-	return show(buf, count, pos, opk_images_count());
-}
-
-static const struct file_operations images_fops = {
-	.owner = THIS_MODULE,
-	.open = stat_open,
-	.read = images_read,
 	.llseek = default_llseek,
 };
 
@@ -149,17 +131,16 @@ static int create_set(struct super_block *sb, struct dentry *dir, unsigned int c
 int opk_stats_create(struct super_block *sb, struct dentry *root)
 {
 	struct dentry *dir = opk_mkdir(sb, root, "stats"), *sub;
-	unsigned int cpu;
+	unsigned int cpu, i;
 	char name[16];
 	int rc;
 
 	if (IS_ERR(dir))
 		return PTR_ERR(dir);
 	rc = create_set(sb, dir, ALL_CPUS);
-	if (!rc)
-		rc = opk_create(sb, dir, "worst_delay_ns", 0444, &delay_fops, NULL);
-	if (!rc)
-		rc = opk_create(sb, dir, "images", 0444, &images_fops, NULL);
+	for (i = 0; i < ARRAY_SIZE(whole) && !rc; i++)
+		rc = opk_create(sb, dir, whole[i].name, 0444, &stat_fops,
+				PACK(OPK_NR_STATS + i, ALL_CPUS));
 	for_each_possible_cpu(cpu) {
 		if (rc)
 			break;
