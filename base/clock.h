@@ -6,6 +6,7 @@
 #include <time.h>
 
 #define CLOCK_NS_PER_S 1000000000ULL
+#define CLOCK_NS_PER_MS 1000000ULL
 
 /* What time it is, in nanoseconds: since some moment, never going back (CLOCK_MONOTONIC);
  * the same, that goes on while the machine sleeps (CLOCK_BOOTTIME); and since 1970, which

@@ -67,6 +67,7 @@ static void count_arc(struct coll_collect *c, const struct coll_context *from,
 		      uint64_t from_at, const struct coll_image *to, uint64_t to_at,
 		      uint32_t weight)
 {
+	enum spec_stat what;
 	struct coll_key key;
 
 	if (!coll_route(c->separate, from, &key)) {
@@ -74,10 +75,12 @@ static void count_arc(struct coll_collect *c, const struct coll_context *from,
 		return;
 	}
 	key.callee = to;
-	if (coll_sink_add(&c->sink, &key, from_at << 32 | (to_at & UINT32_MAX), weight))
-		c->stats.value[SPEC_STAT_LOST_CG_FILE]++;
-	else
+	what = coll_collect_file(c, &key, from_at << 32 | (to_at & UINT32_MAX),
+				 &(struct coll_count){ .weight = weight, .arcs = 1 });
+	if (what == SPEC_STAT_STORED)
 		c->stats.value[SPEC_STAT_ARCS]++;
+	else if (what != SPEC_STAT_TAKEN)
+		c->stats.value[SPEC_STAT_LOST_CG_FILE]++;
 }
 
 void coll_chain_count(struct coll_collect *c, const struct coll_rec *rec,

@@ -6,13 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "collector/chain.h"
+#include "collector/know.h"
 #include "collector/procfs.h"
 #include "collector/resolve.h"
 #include "libspec/pid.h"
 
-#define LOOK_AGAIN_NS 1000000000ULL
-#define BURY_NS (30 * LOOK_AGAIN_NS)
+#define BURY_NS (30 * CLOCK_NS_PER_S)
 
 int coll_collect_init(struct coll_collect *c, int session_fd,
 		      const struct coll_sink_event *events,
@@ -39,8 +40,20 @@ int coll_collect_init(struct coll_collect *c, int session_fd,
 	return coll_kernel_init(&c->kernel, &c->images, kernel, err);
 }
 
+int coll_collect_ask_helpers(struct coll_collect *c)
+{
+	c->asker = coll_asker_new(NULL);
+	c->images.asker = c->tasks.asker = c->asker;
+	return c->asker ? 0 : -ENOMEM;
+}
+
 void coll_collect_fini(struct coll_collect *c)
 {
+	/* no answer comes after that */
+	coll_asker_free(c->asker);
+	c->asker = NULL;
+	coll_deferred_fini(&c->deferred);
+	coll_waiting_fini(&c->waiting);
 	coll_sink_fini(&c->sink);
 	coll_kernel_fini(&c->kernel);
 	coll_tasks_fini(&c->tasks);
@@ -50,6 +63,9 @@ void coll_collect_fini(struct coll_collect *c)
 	free(c->exited);
 	c->exited = NULL;
 }
+
+/* Of a count: it is in no file yet, and not lost. */
+#define WAITS SPEC_STAT_TAKEN
 
 static void count(struct coll_collect *c, enum spec_stat stat)
 {
@@ -69,63 +85,40 @@ static uint32_t who_was(struct coll_collect *c, const struct coll_rec *rec)
 }
 
 /*
- * A process nobody told of: it is older than the collector, or the records of its birth
- * were lost.  It is looked up once; NULL only if out of memory.
+ * The process of a sample; NULL: not one of ours, or @rc is -ENOMEM.  Of one that nobody
+ * told of (it is older than the collector, or the records of its birth were lost), and of
+ * one that may have mapped or executed something since records were lost, /proc is asked.
  */
-static struct coll_task *discover(struct coll_collect *c, uint32_t tgid)
-{
-	struct coll_task *task, *parent;
-	int rc = coll_proc_read(&c->tasks, tgid, NULL);
-
-	task = coll_tasks_need(&c->tasks, tgid);
-	if (!task)
-		return NULL;
-	task->gone = rc == -ESRCH;
-	task->gaps = c->gaps;
-	task->read_ns = c->last_ns;
-	task->known = true;
-	parent = c->tree && task->parent ? coll_tasks_find(&c->tasks, task->parent) : NULL;
-	if (parent && parent->in_tree)
-		coll_tasks_adopt(task);
-	return task;
-}
-
-/*
- * Records were lost since the process was known for sure: mappings, or an exec, may be
- * among them.  It is looked at again, once a second at most.
- */
-static void look_again(struct coll_collect *c, struct coll_task *task)
-{
-	if (task->dead_ns || task->gone || c->last_ns - task->read_ns < LOOK_AGAIN_NS)
-		return;
-	task->gaps = c->gaps;
-	task->read_ns = c->last_ns;
-	if (!coll_proc_read(&c->tasks, task->tgid, NULL) && task->await_exec)
-		coll_tasks_adopt(task);
-}
-
-/* The process of a sample; NULL: not one of ours. */
 static struct coll_task *task_of(struct coll_collect *c, uint32_t tgid)
 {
 	struct coll_task *task = coll_tasks_find(&c->tasks, tgid);
+	bool nobody = tgid == UINT32_MAX || !tgid;
 
-	if (task && task->gaps != c->gaps && (task->in_tree || task->await_exec || !c->tree))
-		look_again(c, task);
 	if (c->tree) {
-		if (!task && c->gaps && tgid != UINT32_MAX)
-			task = discover(c, tgid);
-		return task && task->in_tree ? task : NULL;
+		if (!task && c->gaps && !nobody) {
+			task = coll_tasks_need(&c->tasks, tgid);
+			if (task)
+				coll_know_ask(c, task);
+		} else if (task && task->gaps != c->gaps &&
+			   (task->in_tree || task->await_exec)) {
+			coll_know_again(c, task);
+		}
+		return task;
 	}
-	if (!task || !task->known)
-		task = tgid == UINT32_MAX || !tgid ? coll_tasks_need(&c->tasks, tgid) :
-						     discover(c, tgid);
+	if (!task)
+		task = coll_tasks_need(&c->tasks, tgid);
+	if (task && !nobody && !task->known)
+		coll_know_ask(c, task);
+	else if (task && task->gaps != c->gaps)
+		coll_know_again(c, task);
 	return task;
 }
 
 /* Which images there were instead is told at the end; without memory, not of this one. */
 static void leave_out(struct coll_collect *c, const struct coll_context *at)
 {
-	uint64_t key = (uintptr_t)(at->app ? at->app : at->image), nr = 0;
+	const struct coll_image *which = coll_image_now(at->app ? at->app : at->image);
+	uint64_t key = (uintptr_t)which, nr = 0;
 
 	count(c, SPEC_STAT_IGNORED_IMAGE);
 	map_u64_get(&c->left_out, key, &nr);
@@ -207,36 +200,95 @@ static struct coll_task *task_of_sample(struct coll_collect *c, const struct col
 	struct coll_task *task;
 
 	if (!who)
-		return task_of(c, who_was(c, rec));
+		return task_of(c, rec->tgid);
 	task = who->seq == c->who_seq ? coll_tasks_find(&c->tasks, rec->tgid) : NULL;
 	if (!task)
 		task = switch_to(c, rec);
 	c->who_seq = who->seq;
-	return task && (task->in_tree || !c->tree) ? task : NULL;
+	return task;
 }
 
-/* Counts it in its file.  Returns STORED, or why not. */
-static enum spec_stat count_in_file(struct coll_collect *c, const struct coll_context *at,
-				    uint64_t key_at, uint32_t weight)
+static int add(struct coll_collect *c, const struct coll_key *key, uint64_t at,
+	       uint64_t weight)
 {
-	struct coll_key key;
+	int rc = 0;
 
-	if (!coll_route(c->separate, at, &key))
-		return SPEC_STAT_LOST_NO_APP_USER;
-	if (coll_sink_add(&c->sink, &key, key_at, weight))
-		return SPEC_STAT_LOST_SAMPLEFILE;
-	return SPEC_STAT_STORED;
+	while (weight && !rc) {
+		uint32_t some = weight < UINT32_MAX ? (uint32_t)weight : UINT32_MAX;
+
+		rc = coll_sink_add(&c->sink, key, at, some);
+		weight -= some;
+	}
+	return rc;
 }
 
-/* As count_in_file(), with the calls that led there. */
+enum spec_stat coll_collect_file(struct coll_collect *c, const struct coll_key *key,
+				 uint64_t at, const struct coll_count *count)
+{
+	if (coll_waiting_must(key))
+		return coll_waiting_add(&c->waiting, key, at, count) ?
+			       SPEC_STAT_LOST_SAMPLEFILE :
+			       WAITS;
+	return add(c, key, at, count->weight) ? SPEC_STAT_LOST_SAMPLEFILE : SPEC_STAT_STORED;
+}
+
+/* What waited has its images by now. */
+static void file_row(void *ctx, const struct coll_waiting_row *row)
+{
+	struct coll_collect *c = ctx;
+	const struct coll_count *n = &row->count;
+
+	if (add(c, &row->key, row->at, n->weight)) {
+		c->stats.value[SPEC_STAT_LOST_SAMPLEFILE] += n->samples;
+		c->stats.value[SPEC_STAT_LOST_CG_FILE] += n->arcs;
+		return;
+	}
+	c->stats.value[SPEC_STAT_STORED] += n->samples;
+	c->stats.value[SPEC_STAT_EXT_HITS] += n->hits;
+	c->stats.value[SPEC_STAT_ARCS] += n->arcs;
+}
+
+/* Images that were left out, too, are known by what they turned out to be. */
+static void rename_left_out(struct coll_collect *c)
+{
+	for (const struct coll_image *img = c->images.other; img; img = img->next) {
+		uint64_t to = (uintptr_t)coll_image_now(img), nr, sum = 0;
+
+		if (!map_u64_get(&c->left_out, (uintptr_t)img, &nr))
+			continue;
+		map_u64_del(&c->left_out, (uintptr_t)img);
+		map_u64_get(&c->left_out, to, &sum);
+		map_u64_set(&c->left_out, to, sum + nr);
+	}
+}
+
+static void file_waiting(struct coll_collect *c)
+{
+	if (c->answers == c->images.answers)
+		return;
+	c->answers = c->images.answers;
+	coll_waiting_file(&c->waiting, file_row, c);
+	rename_left_out(c);
+	coll_images_drop_other(&c->images);
+}
+
+uint64_t coll_collect_waiting(const struct coll_collect *c)
+{
+	return c->waiting.all.samples + c->deferred.samples;
+}
+
+/* Counts it in its file, with the calls that led there.  As coll_collect_file(). */
 static enum spec_stat store_once(struct coll_collect *c, const struct coll_rec *rec,
 				 struct coll_task *task, const struct coll_context *at,
-				 uint64_t key_at, uint32_t weight)
+				 uint64_t key_at, const struct coll_count *count)
 {
-	enum spec_stat what = count_in_file(c, at, key_at, weight);
+	enum spec_stat what = SPEC_STAT_LOST_NO_APP_USER;
+	struct coll_key key;
 
-	if (what == SPEC_STAT_STORED && c->callgraph)
-		coll_chain_count(c, rec, task, at, key_at, weight);
+	if (coll_route(c->separate, at, &key))
+		what = coll_collect_file(c, &key, key_at, count);
+	if ((what == SPEC_STAT_STORED || what == WAITS) && c->callgraph)
+		coll_chain_count(c, rec, task, at, key_at, (uint32_t)count->weight);
 	return what;
 }
 
@@ -261,9 +313,12 @@ static enum spec_stat store_ext(struct coll_collect *c, const struct coll_rec *r
 		return unless_taken[result];
 	for (size_t i = 0; i < nr; i++) {
 		at->event = c->ext_first + hits[i].event;
-		now = store_once(c, rec, task, at, key_at, hits[i].weight);
+		now = store_once(c, rec, task, at, key_at,
+				 &(struct coll_count){ .weight = hits[i].weight,
+						       .samples = !i,
+						       .hits = 1 });
 		/* it is lost if any of its events could not be stored */
-		if (!i || now != SPEC_STAT_STORED)
+		if (!i || (now != SPEC_STAT_STORED && now != WAITS && what != WAITS))
 			what = now;
 		c->stats.value[SPEC_STAT_EXT_HITS] += now == SPEC_STAT_STORED;
 	}
@@ -284,9 +339,11 @@ static void store(struct coll_collect *c, const struct coll_rec *rec,
 	else if (at->event == UINT32_MAX)
 		what = SPEC_STAT_LOST_STREAM;
 	else
-		what = store_once(c, rec, task, at, key_at, 1);
-	count(c, what);
-	if (what == SPEC_STAT_STORED && !task->noted)
+		what = store_once(c, rec, task, at, key_at,
+				  &(struct coll_count){ .weight = 1, .samples = 1 });
+	if (what != WAITS)
+		count(c, what);
+	if ((what == SPEC_STAT_STORED || what == WAITS) && !task->noted)
 		coll_tasks_note(&c->tasks, task);
 }
 
@@ -311,23 +368,50 @@ static void identify(struct coll_collect *c, const struct coll_rec *rec,
 		at->tid = spec_pid_stored(at->tid, spec_pid_uses(at->tgid));
 }
 
+/*
+ * Image and key of a sample.  An address in no mapping may be in one that nobody told of,
+ * as after mremap(): the process is looked at again; @again: the sample waits for that.
+ */
+static const struct coll_image *resolve(struct coll_collect *c, const struct coll_rec *rec,
+					struct coll_task *task, uint64_t *key_at,
+					enum spec_stat *why, bool *again)
+{
+	struct coll_place place = place_of(&rec->sample);
+	const struct coll_image *img = coll_resolve(c, task, &place, key_at, why);
+	bool missed = !img && *why == SPEC_STAT_LOST_NO_MAPPING && !rec->sample.who;
+	uint64_t read_ns = task->read_ns;
+
+	*again = missed && coll_know_again(c, task);
+	/* or it was read here and now */
+	if (missed && !*again && task->read_ns != read_ns)
+		img = coll_resolve(c, task, &place, key_at, why);
+	return img;
+}
+
 static int take_sample(struct coll_collect *c, const struct coll_rec *rec)
 {
 	struct coll_context at = { .event = rec->event, .cpu = rec->cpu };
-	struct coll_place place = place_of(&rec->sample);
 	struct coll_task *task = task_of_sample(c, rec);
+	struct coll_group *group = rec->sample.who ?
+					   NULL :
+					   coll_deferred_find(&c->deferred, rec->tgid);
 	enum spec_stat why;
 	uint64_t key_at;
+	bool again;
 
+	if (group)
+		return coll_know_later(c, group, rec);
 	if (!task)
 		return c->tree ? 0 : -ENOMEM;
+	if (c->tree && !task->in_tree)
+		return 0;
 	count(c, SPEC_STAT_TAKEN);
 	if (c->self && task->tgid == c->self) {
 		count(c, SPEC_STAT_IGNORED_SELF);
 		return 0;
 	}
 	identify(c, rec, task, &at);
-	at.kernel = place.kernel;
+	at.kernel = place_of(&rec->sample).kernel;
 	if (rec->sample.domain == COLL_OTHER) {
 		count(c, SPEC_STAT_LOST_INVALID_DOMAIN);
 		return 0;
@@ -338,7 +422,12 @@ static int take_sample(struct coll_collect *c, const struct coll_rec *rec)
 		count(c, SPEC_STAT_LOST_NO_APP_KERNEL);
 		return 0;
 	}
-	at.image = coll_resolve(c, task, &place, &key_at, &why);
+	at.image = resolve(c, rec, task, &key_at, &why, &again);
+	if (again) {
+		c->stats.value[SPEC_STAT_TAKEN]--;
+		group = coll_deferred_find(&c->deferred, rec->tgid);
+		return coll_know_later(c, group, rec);
+	}
 	if (at.image)
 		store(c, rec, task, &at, key_at);
 	else
@@ -378,8 +467,6 @@ static int take_fork(struct coll_collect *c, const struct coll_rec *rec)
 
 static int take_exit(struct coll_collect *c, const struct coll_rec *rec)
 {
-	if (rec->cpu < c->nr_cpus)
-		c->exited[rec->cpu] = rec->tgid;
 	coll_tasks_exit(&c->tasks, rec);
 	return 0;
 }
@@ -416,24 +503,56 @@ static int take_throttle(struct coll_collect *c, const struct coll_rec *rec)
 	return 0;
 }
 
+static void keep(const struct coll_image *img)
+{
+	/* of the collector's own table: only names of files see it as constant */
+	if (img)
+		coll_images_keep_image((struct coll_image *)(uintptr_t)img);
+}
+
+static void keep_waiting(struct coll_collect *c)
+{
+	vec_for(&c->waiting.rows, row) {
+		keep(row->key.app);
+		keep(row->key.image);
+		keep(row->key.callee);
+	}
+}
+
 static void sweep(struct coll_collect *c, bool images)
 {
 	coll_images_sweep_begin(&c->images);
 	coll_tasks_keep(&c->tasks, images);
 	coll_origins_keep(&c->origins, images);
-	if (images)
+	if (images) {
 		coll_kernel_keep(&c->kernel);
+		keep_waiting(c);
+	}
 	coll_images_sweep_end(&c->images, images);
+}
+
+static void write_notes(struct coll_collect *c, bool all)
+{
+	struct err err = { 0 };
+
+	if (coll_tasks_write_notes(&c->tasks, all, &err) && !c->sink.broken) {
+		c->sink.broken = err.code;
+		c->sink.why = err;
+	}
+}
+
+void coll_collect_finish(struct coll_collect *c)
+{
+	coll_asker_finish(c->asker);
+	file_waiting(c);
+	write_notes(c, true);
 }
 
 void coll_collect_settle(struct coll_collect *c)
 {
-	struct err err = { 0 };
-
-	if (coll_tasks_write_notes(&c->tasks, &err) && !c->sink.broken) {
-		c->sink.broken = err.code;
-		c->sink.why = err;
-	}
+	coll_asker_poll(c->asker, 0);
+	file_waiting(c);
+	write_notes(c, false);
 	if (coll_images_sweep_due(&c->images))
 		sweep(c, false);
 	/* ends of processes may be among the records that were lost */
@@ -446,18 +565,61 @@ void coll_collect_settle(struct coll_collect *c)
 
 void coll_collect_move(struct coll_collect *c, int session_fd)
 {
+	write_notes(c, true);
 	coll_sink_move(&c->sink, session_fd);
 	map_u64_fini(&c->left_out);
 	coll_images_move(&c->images, session_fd);
 	coll_tasks_move(&c->tasks, session_fd);
 	sweep(c, true);
 	c->stats = (struct spec_stats){ 0 };
+	c->stats.value[SPEC_STAT_TAKEN] = c->waiting.all.samples;
 }
 
 void coll_collect_forget(struct coll_collect *c)
 {
 	coll_tasks_reset(&c->tasks);
 	memset(c->exited, 0, c->nr_cpus * sizeof(*c->exited));
+}
+
+/* A sample that lacks its process gets it, if that is known. */
+static const struct coll_rec *say_who(struct coll_collect *c, const struct coll_rec *rec,
+				      struct coll_rec *known)
+{
+	uint32_t tgid;
+
+	if (rec->kind == COLL_REC_EXIT && rec->cpu < c->nr_cpus)
+		c->exited[rec->cpu] = rec->tgid;
+	if (rec->kind != COLL_REC_SAMPLE || rec->sample.who)
+		return rec;
+	tgid = who_was(c, rec);
+	if (tgid == rec->tgid)
+		return rec;
+	*known = *rec;
+	known->tgid = tgid;
+	return known;
+}
+
+/* Whose answer a record waits for; NULL: nobody's. */
+static struct coll_group *group_of(struct coll_collect *c, const struct coll_rec *rec)
+{
+	struct coll_group *group = NULL;
+
+	switch (rec->kind) {
+	case COLL_REC_FORK:
+		group = coll_deferred_find(&c->deferred, rec->parent.tgid);
+		break;
+	case COLL_REC_SAMPLE:
+		if (rec->sample.who)
+			return NULL;
+		break;
+	case COLL_REC_MMAP:
+	case COLL_REC_COMM:
+	case COLL_REC_EXIT:
+		break;
+	default:
+		return NULL;
+	}
+	return group ? group : coll_deferred_find(&c->deferred, rec->tgid);
 }
 
 int coll_collect_take(void *ctx, const struct coll_rec *rec)
@@ -472,8 +634,15 @@ int coll_collect_take(void *ctx, const struct coll_rec *rec)
 		[COLL_REC_FIGURE] = take_figure,
 	};
 	struct coll_collect *c = ctx;
+	struct coll_rec known;
+	struct coll_group *group;
 
 	if (rec->time_ns > c->last_ns)
 		c->last_ns = rec->time_ns;
-	return rec->kind < COLL_NR_REC && take[rec->kind] ? take[rec->kind](c, rec) : 0;
+	if (rec->kind >= COLL_NR_REC || !take[rec->kind])
+		return 0;
+	if (!c->replaying)
+		rec = say_who(c, rec, &known);
+	group = c->deferred.by_tgid.used ? group_of(c, rec) : NULL;
+	return group ? coll_know_later(c, group, rec) : take[rec->kind](c, rec);
 }

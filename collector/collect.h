@@ -7,6 +7,8 @@
 
 #include "base/map.h"
 #include "base/strbuf.h"
+#include "collector/asker.h"
+#include "collector/deferred.h"
 #include "collector/ext.h"
 #include "collector/images.h"
 #include "collector/kernel.h"
@@ -15,6 +17,7 @@
 #include "collector/sink.h"
 #include "collector/source.h"
 #include "collector/tasks.h"
+#include "collector/waiting.h"
 #include "libspec/stats.h"
 
 /*
@@ -26,6 +29,13 @@ struct coll_collect {
 	struct coll_tasks tasks;
 	struct coll_kernel kernel;
 	struct coll_sink sink;
+	/* who is asked about files and processes; NULL: they are read at once */
+	struct coll_asker *asker;
+	struct coll_waiting waiting;   /* counts that wait for the answers, */
+	struct coll_deferred deferred; /* and records */
+	uint64_t answers;     /* of the images table, when the counts were looked at */
+	unsigned replaying;   /* records are taken that waited: nothing is asked again */
+	int known_rc;         /* of the process that was asked about last */
 	struct spec_stats stats;
 	unsigned separate;    /* enum coll_separate */
 	bool tree;            /* samples of processes outside the tree are not ours */
@@ -58,16 +68,33 @@ int coll_collect_init(struct coll_collect *c, int session_fd,
 		      size_t nr_wanted, struct err *err);
 void coll_collect_fini(struct coll_collect *c);
 
+/* Lets helpers answer questions from now on, instead of this process.  0 or -ENOMEM. */
+int coll_collect_ask_helpers(struct coll_collect *c);
+
 /* "PATH, PATH (and 3 more)": in which programs the samples were that --image left out,
  * those with most of them first. */
 void coll_collect_left_out(const struct coll_collect *c, struct strbuf *out);
 
-/* Writes who was sampled, and frees what long runs leave behind when there is enough of
+/**
+ * coll_collect_file - counts in a sample file, or keeps the count until its images are known
+ * Returns STORED; TAKEN: it waits, and what it says of samples, hits and arcs is counted
+ * when it is filed; or LOST_SAMPLEFILE.
+ */
+enum spec_stat coll_collect_file(struct coll_collect *c, const struct coll_key *key,
+				 uint64_t at, const struct coll_count *count);
+
+/* Waits until everything is known that can be, and files it. */
+void coll_collect_finish(struct coll_collect *c);
+
+/* Samples that were taken, and wait to be filed or looked at. */
+uint64_t coll_collect_waiting(const struct coll_collect *c);
+
+/* Takes answers, writes who was sampled, and frees what long runs leave behind when there is enough of
  * it; after any drain. */
 void coll_collect_settle(struct coll_collect *c);
 
-/* Counts in another session from now on.  Figures begin at 0; processes and images stay
- * known as far as anybody still uses them. */
+/* Counts in another session from now on.  Figures begin with what still waits; processes
+ * and images stay known as far as anybody still uses them. */
 void coll_collect_move(struct coll_collect *c, int session_fd);
 
 /* Forgets all processes, whose records were not followed for a while. */

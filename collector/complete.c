@@ -38,6 +38,15 @@ static int sum_file(void *ctx, struct spec_session_file *file)
 	return 0;
 }
 
+/* Samples that were told to be taken, and not yet what became of them. */
+static uint64_t waited(const struct spec_stats *s)
+{
+	uint64_t told = s->value[SPEC_STAT_STORED] + spec_stats_lost(s) +
+			spec_stats_ignored(s);
+
+	return s->value[SPEC_STAT_TAKEN] > told ? s->value[SPEC_STAT_TAKEN] - told : 0;
+}
+
 static int complete(int fd, struct spec_live *live, struct err *err)
 {
 	struct sums s = { .fd = fd };
@@ -48,6 +57,7 @@ static int complete(int fd, struct spec_live *live, struct err *err)
 		return rc;
 	if (spec_stats_read(fd, &stats, NULL))
 		stats = (struct spec_stats){ 0 }; /* cut short by a power failure */
+	stats.value[SPEC_STAT_LOST_KILLED] += waited(&stats);
 	stats.value[SPEC_STAT_STORED] = s.flat;
 	stats.value[SPEC_STAT_ARCS] = s.arcs;
 	stats.value[SPEC_STAT_TAKEN] =

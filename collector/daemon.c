@@ -17,9 +17,9 @@
 #include "base/log.h"
 #include "collector/daemon_impl.h"
 #include "collector/daemon_options.h"
+#include "collector/priority.h"
 
 enum {
-	ROUND_MS = 100, /* how often rings are looked at, at least */
 	IDLE_MS = 1000,
 	EXIT_FAILED = 1,
 	EXIT_USAGE = OPT_EXIT_USAGE,
@@ -166,6 +166,7 @@ static int prepare(struct daemon *d, struct err *err)
 	rc = coll_engine_describe(e, err);
 	if (!rc)
 		rc = coll_keeper_new(e->session.samples_fd, &d->opt.keep, &d->keeper, err);
+	d->nice = coll_priority_raise(); /* but not the keeper's */
 	d->session_ns = clock_boot_ns();
 	d->checkpoint_ns = clock_mono_ns();
 	d->begun_s = d->changed_s = (uint64_t)time(NULL);
@@ -199,7 +200,8 @@ static void run(struct daemon *d)
 	int rc = 0;
 
 	while (!d->quit) {
-		wait_and_serve(d, !d->engine.running ? IDLE_MS : rc ? 1 : ROUND_MS);
+		wait_and_serve(d, !d->engine.running ? IDLE_MS :
+							 coll_engine_pause_ms(&d->engine, rc));
 		rc = d->engine.running ? coll_engine_round(&d->engine) : 0;
 		if (rc < 0) {
 			char why[128];

@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "collector/procfs.h"
+#include "collector/know.h"
 #include "collector/seal.h"
 
 /* ---- sampling */
@@ -28,7 +28,7 @@ int daemon_start(struct daemon *d, struct err *err)
 	/* records of processes first, then who is there already, then samples */
 	rc = coll_engine_open_source(e, NULL, 0, false, err);
 	if (!rc)
-		rc = coll_proc_read_all(&e->collect.tasks, err);
+		rc = coll_know_all(&e->collect, err);
 	if (!rc) {
 		coll_engine_note_limits(e);
 		strbuf_reset(&e->settings);
@@ -86,7 +86,7 @@ static int drain(struct daemon *d)
 	/* a round hands over what is older than the round before */
 	for (int i = 0; i < 2 && d->engine.running && rc >= 0; i++)
 		rc = coll_engine_round(&d->engine);
-	return rc < 0 ? rc : 0;
+	return rc < 0 ? rc : coll_engine_settle(&d->engine);
 }
 
 int daemon_rotate(struct daemon *d, const char *name, struct strbuf *out, struct err *err)

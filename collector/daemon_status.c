@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "collector/aside.h"
+#include "collector/asker.h"
 #include "collector/route.h"
 #include "libspec/clock.h"
 
@@ -100,6 +100,7 @@ static void add_session(const struct daemon *d, struct facts *f)
 		if (now->value[i] || i == SPEC_STAT_TAKEN || i == SPEC_STAT_STORED)
 			add_number(f, spec_stat_info[i].name, now->value[i]);
 	add_number(f, "lost", spec_stats_lost(now));
+	add_number(f, "waiting", coll_collect_waiting(&e->collect));
 	add_number(f, "past-samples", e->past.value[SPEC_STAT_TAKEN]);
 	add_number(f, "past-lost", spec_stats_lost(&e->past));
 	add_number(f, "rotations", d->rotations);
@@ -111,6 +112,7 @@ static void add_session(const struct daemon *d, struct facts *f)
 static void add_self(const struct daemon *d, struct facts *f)
 {
 	const struct coll_collect *c = &d->engine.collect;
+	char nice[16];
 
 	add_number(f, "disk-free", daemon_disk_free(d));
 	add_number(f, "memory", rss_bytes());
@@ -118,7 +120,10 @@ static void add_self(const struct daemon *d, struct facts *f)
 	add_number(f, "sample-files", c->sink.nr);
 	add_number(f, "processes", c->tasks.by_tgid.used);
 	add_number(f, "mapped-files", c->images.sightings.used);
-	add_number(f, "stuck-lookups", coll_aside_stuck());
+	add_number(f, "open-lookups", coll_asker_open(c->asker));
+	add_number(f, "stuck-lookups", coll_asker_stuck(c->asker));
+	snprintf(nice, sizeof(nice), "%d", d->nice);
+	add_text(f, "nice", nice);
 }
 
 static void collect(const struct daemon *d, struct facts *f)

@@ -10,9 +10,14 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "collector/aside.h"
+#include "collector/asker.h"
 #include "collector/src_kernel.h"
 #include "collector/src_perf.h"
+
+enum {
+	ROUND_MS = 100, /* how often rings are looked at, at least */
+	ASKING_MS = 5,  /* and answers, while questions are open */
+};
 
 #define SECOND_NS CLOCK_NS_PER_S
 #define LATE_NS (2 * SECOND_NS) /* how long a process is remembered after its end */
@@ -35,7 +40,6 @@ static void forget_notes(struct coll_engine *e)
 void coll_engine_fini(struct coll_engine *e)
 {
 	coll_engine_close_source(e);
-	coll_aside_end();
 	coll_collect_fini(&e->collect);
 	coll_session_fini(&e->session);
 	coll_plan_fini(&e->plan);
@@ -160,6 +164,8 @@ int coll_engine_open_session(struct coll_engine *e, bool append, struct err *err
 	if (!rc)
 		rc = coll_collect_init(&e->collect, e->session.fd, e->events, &kernel,
 				       o->images.data, o->images.len, err);
+	if (!rc && coll_collect_ask_helpers(&e->collect))
+		rc = err_errno(err, -ENOMEM, "collector");
 	if (!rc)
 		use_options(e);
 	return rc;
@@ -233,6 +239,34 @@ int coll_engine_round(struct coll_engine *e)
 	return drain(e, false);
 }
 
+/* Questions that are not blocked are answered soon. */
+static bool is_asking(const struct coll_engine *e)
+{
+	const struct coll_asker *a = e->collect.asker;
+
+	return coll_asker_open(a) > coll_asker_blocked(a);
+}
+
+int coll_engine_pause_ms(const struct coll_engine *e, int rc)
+{
+	return rc ? 1 : is_asking(e) ? ASKING_MS : ROUND_MS;
+}
+
+int coll_engine_settle(struct coll_engine *e)
+{
+	uint64_t until_ns = clock_mono_ns() + SECOND_NS;
+	int rc = 0;
+
+	while (rc >= 0 && is_asking(e) && clock_mono_ns() < until_ns) {
+		coll_asker_poll(e->collect.asker, ASKING_MS);
+		if (e->running)
+			rc = drain(e, false);
+		else
+			coll_collect_settle(&e->collect);
+	}
+	return rc < 0 ? rc : 0;
+}
+
 int coll_engine_stop(struct coll_engine *e)
 {
 	struct spec_stats *s = &e->collect.stats;
@@ -244,6 +278,7 @@ int coll_engine_stop(struct coll_engine *e)
 	e->running = false;
 	e->source->ops->stop(e->source);
 	rc = drain(e, true);
+	coll_collect_finish(&e->collect);
 	/* losses that the kernel counted and could not report in the ring */
 	lost = e->source->ops->lost_untold(e->source);
 	s->value[SPEC_STAT_TAKEN] += lost;
@@ -267,10 +302,12 @@ static int tell_throttled(struct coll_engine *e, struct err *err)
 void coll_engine_tell(struct coll_engine *e, bool closed)
 {
 	struct err err = { 0 };
+	struct spec_stats now = e->collect.stats;
 	int rc = tell_throttled(e, &err);
 
+	now.value[SPEC_STAT_TAKEN] += e->collect.deferred.samples;
 	if (!rc)
-		rc = coll_session_tell(&e->session, &e->collect.stats, closed, &err);
+		rc = coll_session_tell(&e->session, &now, closed, &err);
 	if (rc && (!e->untold || closed))
 		log_err("figures of the session could not be written: %s", err.msg);
 	e->untold = rc;
@@ -321,7 +358,7 @@ int coll_engine_describe(struct coll_engine *e, struct err *err)
 int coll_engine_rotate(struct coll_engine *e, const char *name,
 		       struct coll_session_old *old, struct err *err)
 {
-	const struct spec_stats *now = &e->collect.stats;
+	struct spec_stats now;
 	int next = -1, rc;
 
 	*old = (struct coll_session_old){ .fd = -1 };
@@ -332,12 +369,16 @@ int coll_engine_rotate(struct coll_engine *e, const char *name,
 		close_fd(&next);
 		return rc;
 	}
+	coll_engine_settle(e);
 	tell_throttled(e, NULL);
-	rc = coll_session_rotate(&e->session, next, now, name, old, err);
+	/* what still waits is filed in the next session, and told there */
+	now = e->collect.stats;
+	now.value[SPEC_STAT_TAKEN] -= e->collect.waiting.all.samples;
+	rc = coll_session_rotate(&e->session, next, &now, name, old, err);
 	if (rc)
 		return rc;
 	for (int i = 0; i < SPEC_NR_STATS; i++)
-		e->past.value[i] += now->value[i];
+		e->past.value[i] += now.value[i];
 	coll_collect_move(&e->collect, e->session.fd);
 	for (size_t i = 0; i < e->opt->events.len; i++)
 		e->throttled[i] = e->throttle_told[i] = false;

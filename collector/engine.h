@@ -69,6 +69,11 @@ void coll_engine_note_limits(struct coll_engine *e);
 int coll_engine_start(struct coll_engine *e, struct err *err);
 /* Takes what there is.  1: again soon; 0; -errno: collecting cannot go on. */
 int coll_engine_round(struct coll_engine *e);
+/* How long to wait for something to happen, after a round that returned @rc; ms. */
+int coll_engine_pause_ms(const struct coll_engine *e, int rc);
+/* Waits a second at most until everything taken so far is filed, but for what waits for a
+ * file system or a process that does not answer.  0 or -errno. */
+int coll_engine_settle(struct coll_engine *e);
 /* Ends sampling, and takes all that is left.  0 or -errno. */
 int coll_engine_stop(struct coll_engine *e);
 /* Closes the source, after coll_engine_stop(). */

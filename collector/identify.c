@@ -9,21 +9,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <time.h>
 
 #include "base/cleanup.h"
-#include "base/clock.h"
-#include "base/log.h"
-#include "collector/aside.h"
 #include "collector/elf_id.h"
-
-enum { MAX_SLOW = 16, SLOW_SECONDS = 60 };
-
-/* File systems that did not answer, and until when they are not asked again. */
-static struct slow {
-	uint32_t dev_major, dev_minor;
-	time_t until;
-} slow[MAX_SLOW];
 
 /* How sure it is that a file is the one that was mapped. */
 enum trust { NOT_IT, MAYBE, CERTAIN };
@@ -82,19 +70,19 @@ static enum trust look_at(const struct coll_sighting *s, const char *path,
 
 /* The places where the file may be, in order; false: not for this sighting. */
 static bool place(int i, const struct coll_sighting *s, uint32_t tgid, uint32_t parent,
-		  char *path, size_t size, const char **note)
+		  char *path, size_t size, enum coll_note *note)
 {
 	uint32_t pid = i == 3 ? parent : tgid;
 	int n;
 
-	*note = s->deleted ? "deleted" : NULL;
+	*note = s->deleted ? COLL_NOTE_DELETED : COLL_NOTE_NONE;
 	switch (i) {
 	case 0:
 		n = snprintf(path, size, "%s", s->path);
 		break;
 	case 1:
 	case 3:
-		*note = s->deleted ? "deleted" : "container";
+		*note = s->deleted ? COLL_NOTE_DELETED : COLL_NOTE_CONTAINER;
 		n = snprintf(path, size, "/proc/%" PRIu32 "/root%s", pid, s->path);
 		break;
 	case 2:
@@ -107,8 +95,8 @@ static bool place(int i, const struct coll_sighting *s, uint32_t tgid, uint32_t 
 	return (i == 0 || pid) && n > 0 && (size_t)n < size;
 }
 
-static void nothing_but(const struct coll_sighting *s, const char *note,
-			struct coll_identity *out)
+void coll_identity_unseen(const struct coll_sighting *s, enum coll_note note,
+			  struct coll_identity *out)
 {
 	*out = (struct coll_identity){ .build_id = s->build_id, .mtime = s->mtime,
 				       .size = s->size, .note = note };
@@ -125,7 +113,7 @@ static void identify(const struct coll_sighting *s, uint32_t tgid, uint32_t pare
 	struct coll_identity maybe = { 0 };
 	bool have_maybe = false;
 	char path[PATH_MAX + 32];
-	const char *note;
+	enum coll_note note;
 
 	for (int i = 0; i < 5; i++) {
 		enum trust trust;
@@ -142,72 +130,58 @@ static void identify(const struct coll_sighting *s, uint32_t tgid, uint32_t pare
 			have_maybe = true;
 		}
 	}
-	nothing_but(s, "gone", out);
+	coll_identity_unseen(s, COLL_NOTE_GONE, out);
 	if (have_maybe) {
 		*out = maybe;
-		out->note = "unverified";
+		out->note = COLL_NOTE_UNVERIFIED;
 	}
 }
 
-/* What another process is asked; it answers with a struct coll_identity. */
+const char *coll_note_text(enum coll_note note)
+{
+	static const char *const texts[COLL_NR_NOTES] = {
+		[COLL_NOTE_DELETED] = "deleted",
+		[COLL_NOTE_CONTAINER] = "container",
+		[COLL_NOTE_GONE] = "gone",
+		[COLL_NOTE_UNVERIFIED] = "unverified",
+		[COLL_NOTE_UNREACHABLE] = "unreachable",
+	};
+
+	return texts[note];
+}
+
+/* A COLL_ASK_FILE.  The answer is a struct coll_identity. */
 struct question {
 	struct coll_sighting sighting; /* without what it points to */
 	uint32_t tgid, parent;
 	char path[];
 };
 
-static void answer(struct coll_aside *a)
+void coll_identify_question(const struct coll_sighting *s, uint32_t tgid, uint32_t parent,
+			    struct strbuf *out)
 {
-	struct question *q = (void *)a->data;
+	const struct question q = { .sighting = *s, .tgid = tgid, .parent = parent };
+
+	strbuf_add(out, &q, sizeof(q));
+	strbuf_add(out, s->path, strlen(s->path) + 1);
+}
+
+void coll_identify_answer(char *question, size_t len, struct strbuf *out)
+{
+	struct question *q = (void *)question;
 	struct coll_identity id;
 
+	if (len <= sizeof(*q))
+		return;
 	q->sighting.path = q->path;
 	identify(&q->sighting, q->tgid, q->parent, &id);
-	memcpy(a->data, &id, sizeof(id));
-	a->len = sizeof(id);
+	strbuf_add(out, &id, sizeof(id));
 }
 
-static bool is_slow(const struct coll_sighting *s, time_t now)
+bool coll_identify_take(const char *answer, size_t len, struct coll_identity *out)
 {
-	for (size_t i = 0; i < MAX_SLOW; i++)
-		if (slow[i].until > now && slow[i].dev_major == s->dev_major &&
-		    slow[i].dev_minor == s->dev_minor)
-			return true;
-	return false;
-}
-
-static void note_slow(const struct coll_sighting *s, time_t now)
-{
-	struct slow *oldest = &slow[0];
-
-	log_warn("%s: its file system does not answer: what is on it (device %u:%u) is "
-		 "counted without being looked at",
-		 s->path, s->dev_major, s->dev_minor);
-	for (size_t i = 1; i < MAX_SLOW; i++)
-		if (slow[i].until < oldest->until)
-			oldest = &slow[i];
-	*oldest = (struct slow){ s->dev_major, s->dev_minor, now + SLOW_SECONDS };
-}
-
-void coll_identify(const struct coll_sighting *s, uint32_t tgid, uint32_t parent,
-		   struct coll_identity *out)
-{
-	CLEANUP(strbuf_fini) struct strbuf in = { 0 };
-	CLEANUP(strbuf_fini) struct strbuf out_text = { 0 };
-	struct question q = { .sighting = *s, .tgid = tgid, .parent = parent };
-	int rc;
-
-	nothing_but(s, "unreachable", out);
-	if (is_slow(s, (time_t)(clock_mono_ns() / CLOCK_NS_PER_S)))
-		return;
-	strbuf_add(&in, &q, sizeof(q));
-	strbuf_add(&in, s->path, strlen(s->path) + 1);
-	if (strbuf_error(&in))
-		return;
-	rc = coll_aside(answer, in.data, in.len, &out_text, COLL_ASIDE_MS);
-	if (rc == -ETIMEDOUT)
-		note_slow(s, (time_t)(clock_mono_ns() / CLOCK_NS_PER_S));
-	/* notes are constants: the other process has them at the same place */
-	if (!rc && out_text.len == sizeof(*out))
-		memcpy(out, out_text.data, sizeof(*out));
+	if (len != sizeof(*out))
+		return false;
+	memcpy(out, answer, sizeof(*out));
+	return (unsigned)out->note < COLL_NR_NOTES;
 }

@@ -9,7 +9,6 @@
 
 #include "base/cleanup.h"
 #include "collector/elf_id.h"
-#include "collector/identify.h"
 #include "collector/images_impl.h"
 
 static const char deleted_mark[] = " (deleted)";
@@ -59,8 +58,14 @@ void coll_images_fini(struct coll_images *t)
 	uint64_t value;
 	size_t pos, len;
 
-	for (pos = 0; map_next(&t->sightings, &pos, &key, &len, &value);)
-		coll_sighting_free((struct coll_sighting *)(uintptr_t)value);
+	for (pos = 0; map_next(&t->sightings, &pos, &key, &len, &value);) {
+		struct coll_sighting *s = (struct coll_sighting *)(uintptr_t)value;
+
+		if (s->image && s->image->pending)
+			coll_image_free(s->image);
+		coll_sighting_free(s);
+	}
+	coll_images_drop_other(t);
 	for (pos = 0; map_next(&t->others, &pos, &key, &len, &value);)
 		if (!coll_images_is_label(key, len))
 			coll_image_free((struct coll_image *)(uintptr_t)value);
@@ -76,6 +81,7 @@ void coll_images_fini(struct coll_images *t)
 	map_fini(&t->paths);
 	map_fini(&t->others);
 	spec_images_fini(&t->saved);
+	coll_mounts_fini(&t->mounts);
 	arena_fini(&t->mem);
 }
 
@@ -186,8 +192,8 @@ bool coll_image_wanted(const struct coll_images *t, const char *path)
 	return false;
 }
 
-static struct coll_image *new_image(struct coll_images *t, enum spec_image_kind kind,
-				    const char *stored, const char *path)
+struct coll_image *coll_image_new(struct coll_images *t, enum spec_image_kind kind,
+				  const char *stored, const char *path)
 {
 	struct coll_image *img = calloc(1, sizeof(*img));
 
@@ -205,126 +211,6 @@ static struct coll_image *new_image(struct coll_images *t, enum spec_image_kind 
 	return img;
 }
 
-static bool same_id(const struct spec_build_id *a, const struct spec_build_id *b)
-{
-	return a->len == b->len && !memcmp(a->bytes, b->bytes, a->len);
-}
-
-static bool same_image(const struct coll_image *img, const struct coll_identity *id)
-{
-	if (img->build_id.len || id->build_id.len)
-		return same_id(&img->build_id, &id->build_id);
-	return img->inode == id->inode && img->mtime == id->mtime && img->size == id->size;
-}
-
-static bool same_row(const struct spec_image_row *row, const struct coll_identity *id)
-{
-	if (row->build_id.len || id->build_id.len)
-		return same_id(&row->build_id, &id->build_id);
-	return row->inode == id->inode && row->mtime == id->mtime && row->size == id->size;
-}
-
-/* PATH#XXXXXXXX with the first @digits of the build-id, or of a hash of what is known. */
-static void other_name(const char *path, const struct coll_identity *id, unsigned digits,
-		       struct strbuf *out)
-{
-	struct spec_build_id bytes = id->build_id;
-
-	if (!bytes.len) {
-		const uint64_t known[] = { id->inode, id->mtime, id->size };
-		uint64_t hash = 0xcbf29ce484222325ULL;
-
-		for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-			hash = (hash ^ known[i]) * 0x100000001b3ULL;
-		hash ^= hash >> 32;
-		bytes.len = sizeof(hash);
-		memcpy(bytes.bytes, &hash, sizeof(hash));
-	}
-	strbuf_printf(out, "%s#", path);
-	for (unsigned i = 0; i < digits / 2 && i < bytes.len; i++)
-		strbuf_printf(out, "%02x", bytes.bytes[i]);
-}
-
-static bool name_taken(const struct coll_images *t, const struct coll_image *first,
-		       const char *stored)
-{
-	for (; first; first = first->next)
-		if (!strcmp(first->name.name, stored))
-			return true;
-	return spec_images_find(&t->saved, stored);
-}
-
-/* How a binary that is new in this run is called, and @row if an earlier run had it. */
-static void choose_name(const struct coll_images *t, const struct coll_image *first,
-			const char *path, const struct coll_identity *id,
-			struct strbuf *stored, const struct spec_image_row **row)
-{
-	for (size_t i = t->saved.nr; i-- > 0;) {
-		*row = &t->saved.rows[i];
-		if (!strcmp((*row)->real_path, path) && same_row(*row, id)) {
-			strbuf_puts(stored, (*row)->stored);
-			return;
-		}
-	}
-	*row = NULL;
-	strbuf_puts(stored, path);
-	for (unsigned digits = 8; digits <= 2 * SPEC_BUILD_ID_MAX &&
-				  name_taken(t, first, strbuf_str(stored));
-	     digits *= 2) {
-		strbuf_reset(stored);
-		other_name(path, id, digits, stored);
-	}
-}
-
-static struct coll_image *add_image(struct coll_images *t, struct coll_image *first,
-				    const char *path, const struct coll_identity *id)
-{
-	CLEANUP(strbuf_fini) struct strbuf stored = { 0 };
-	const struct spec_image_row *row;
-	struct coll_image *img;
-
-	choose_name(t, first, path, id, &stored, &row);
-	img = strbuf_error(&stored) ?
-		      NULL :
-		      new_image(t, SPEC_IMAGE_ROOT, strbuf_str(&stored), path);
-	if (!img)
-		return NULL;
-	img->build_id = id->build_id;
-	/* the same binary touched since an earlier run keeps what its files say */
-	img->mtime = row ? row->mtime : id->mtime;
-	img->size = id->size;
-	img->inode = id->inode;
-	img->dev_major = id->dev_major;
-	img->dev_minor = id->dev_minor;
-	img->note = id->note;
-	img->noted = row;
-	img->next = first;
-	if (map_set(&t->paths, path, strlen(path), (uintptr_t)img)) {
-		coll_image_free(img);
-		return NULL;
-	}
-	return img;
-}
-
-struct coll_image *coll_images_identify(struct coll_images *t, struct coll_sighting *s,
-					uint32_t tgid, uint32_t parent)
-{
-	struct coll_image *first = NULL;
-	struct coll_identity id;
-	uint64_t value;
-
-	if (s->image)
-		return s->image;
-	coll_identify(s, tgid, parent, &id);
-	if (map_get(&t->paths, s->path, strlen(s->path), &value))
-		first = (struct coll_image *)(uintptr_t)value;
-	for (struct coll_image *img = first; img; img = img->next)
-		if (same_image(img, &id))
-			return s->image = img;
-	s->image = add_image(t, first, s->path, &id);
-	return s->image;
-}
-
 /* An image that is found by @key alone. */
 static struct coll_image *find_other(const struct coll_images *t, const struct strbuf *key)
 {
@@ -338,7 +224,7 @@ static struct coll_image *find_other(const struct coll_images *t, const struct s
 static struct coll_image *new_other(struct coll_images *t, enum spec_image_kind kind,
 				    const char *name, const struct strbuf *key)
 {
-	struct coll_image *img = new_image(t, kind, name, name);
+	struct coll_image *img = coll_image_new(t, kind, name, name);
 
 	if (img && map_set(&t->others, key->data, key->len, (uintptr_t)img)) {
 		coll_image_free(img);
@@ -365,17 +251,6 @@ struct coll_image *coll_images_kern(struct coll_images *t, const char *name,
 	img->is_kernel = true;
 	if (id)
 		img->build_id = *id;
-	return img;
-}
-
-struct coll_image *coll_images_kernel_file(struct coll_images *t, const char *path,
-					   const struct spec_build_id *id, uint64_t mtime)
-{
-	struct coll_identity known = { .build_id = *id, .mtime = mtime };
-	struct coll_image *img = add_image(t, NULL, path, &known);
-
-	if (img)
-		img->is_kernel = true;
 	return img;
 }
 
@@ -406,27 +281,6 @@ struct coll_image *coll_images_anon(struct coll_images *t, const char *label,
 	return img;
 }
 
-int coll_images_other(struct coll_image *img)
-{
-	CLEANUP(strbuf_fini) struct strbuf name = { 0 };
-	struct coll_identity id = { .build_id = img->build_id,
-				    .mtime = img->mtime,
-				    .size = img->size,
-				    .inode = img->inode };
-	char *stored;
-
-	if (img->name.kind != SPEC_IMAGE_ROOT || strcmp(img->name.name, img->path) != 0)
-		return -EEXIST;
-	other_name(img->path, &id, 8, &name);
-	stored = strbuf_error(&name) ? NULL : strbuf_take(&name);
-	if (!stored)
-		return -ENOMEM;
-	free(img->name.name);
-	img->name.name = stored;
-	img->noted = false;
-	return 0;
-}
-
 int coll_images_note(struct coll_images *t, struct coll_image *img, struct err *err)
 {
 	CLEANUP(strbuf_fini) struct strbuf stored = { 0 };
@@ -445,7 +299,7 @@ int coll_images_note(struct coll_images *t, struct coll_image *img, struct err *
 		.inode = img->inode,
 		.dev_major = img->dev_major,
 		.dev_minor = img->dev_minor,
-		.note = (char *)(uintptr_t)img->note,
+		.note = (char *)(uintptr_t)coll_note_text(img->note),
 	};
 	rc = strbuf_error(&stored);
 	if (!rc)

@@ -7,14 +7,17 @@
 
 #include "base/arena.h"
 #include "base/map.h"
+#include "collector/identify.h"
+#include "collector/mounts.h"
+#include "collector/sighting.h"
 #include "collector/source.h"
 #include "libspec/images.h"
 #include "libspec/name.h"
 
 /*
  * Which binary a mapping really is.  A sighting is what a mapping says of its file; it is
- * identified once, when its first sample comes (or at once, for processes that may soon
- * be gone), and then stands for an image: one binary, whatever its path is called where.
+ * identified once, by a helper, when its first sample comes (or at once, for processes that
+ * may soon be gone), and then stands for an image: one binary, whatever its path is called where.
  * A second binary under one path is another image, stored as PATH#BUILDID8.
  */
 struct coll_image {
@@ -24,26 +27,16 @@ struct coll_image {
 	struct spec_build_id build_id;
 	uint64_t mtime, size, inode; /* 0: unknown */
 	uint32_t dev_major, dev_minor;
-	const char *note;          /* for the images table, or NULL */
+	enum coll_note note;       /* for the images table */
 	uint64_t anon_start;       /* ANON */
 	bool is_kernel;
 	bool noted;                /* its row is in the table */
 	bool wanted;               /* --image names it */
 	struct coll_image *next;   /* another binary of the same path */
+	/* it is not known yet which binary this is: nothing may be filed under it */
+	bool pending;
+	struct coll_image *became; /* it turned out to be this one; NULL: itself */
 	bool kept;                 /* by the sweep that is going on */
-};
-
-struct coll_sighting {
-	struct coll_image *image; /* NULL: not identified yet */
-	char *path;
-	bool deleted;             /* as the kernel said; the mark is not part of @path */
-	uint64_t inode, start, end; /* of the first mapping seen */
-	uint32_t dev_major, dev_minor;
-	uint64_t mtime, size;     /* as the source said; 0: unknown */
-	struct spec_build_id build_id;
-	bool kept;                /* by the sweep that is going on */
-	size_t key_len;
-	char *key;                /* in the table */
 };
 
 struct coll_images {
@@ -55,6 +48,11 @@ struct coll_images {
 	uint32_t nr, nr_moved;       /* images ever made; as it was when the session began */
 	size_t swept_at;             /* sightings, when the next sweep is worth while */
 	int session_fd;              /* borrowed; -1: no table is kept */
+	struct coll_asker *asker;    /* borrowed; NULL: files are looked at at once */
+	struct coll_mounts mounts;
+	uint64_t answers;            /* how many images were pending, and are not any more */
+	struct coll_image *other;    /* those of them that became another one */
+	uint64_t warned_ns;
 	/* --image: real paths and module names; NULL: everything is wanted */
 	char **wanted;
 	size_t nr_wanted;
@@ -77,10 +75,23 @@ struct coll_sighting *coll_images_see(struct coll_images *t, const struct coll_m
 /**
  * coll_images_identify - which image it is
  * @tgid, @parent: processes through whose root the file may be found; 0: none
- * Returns the image, or NULL if out of memory.
+ * Returns the image, which is pending as long as the question is open, or NULL if out of
+ * memory.  What could not be looked at is asked for again when somebody wants it a minute
+ * later.
  */
 struct coll_image *coll_images_identify(struct coll_images *t, struct coll_sighting *s,
 					uint32_t tgid, uint32_t parent);
+
+/* What an image is known as by now. */
+static inline const struct coll_image *coll_image_now(const struct coll_image *img)
+{
+	while (img && img->became)
+		img = img->became;
+	return img;
+}
+
+/* Frees the images in @other: nobody may have a pointer to one any more. */
+void coll_images_drop_other(struct coll_images *t);
 
 /* The image of a kernel or module without a path; NULL if out of memory. */
 struct coll_image *coll_images_kern(struct coll_images *t, const char *name,

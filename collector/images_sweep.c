@@ -82,6 +82,8 @@ static void sweep_sightings(struct coll_images *t)
 	while (map_next(&t->sightings, &pos, &key, &len, &value)) {
 		struct coll_sighting *s = (struct coll_sighting *)(uintptr_t)value;
 
+		if (s->asked) /* an answer will come for it */
+			coll_images_keep(s);
 		if (!s->kept && vec_push(&gone, s))
 			break;
 	}
@@ -154,6 +156,20 @@ void coll_images_sweep_end(struct coll_images *t, bool images)
 	sweep_table(&t->others);
 }
 
+/* What could not be looked at may be there by now. */
+static void look_again(struct coll_images *t)
+{
+	const void *key;
+	uint64_t value;
+	size_t pos = 0, len;
+
+	while (map_next(&t->sightings, &pos, &key, &len, &value)) {
+		struct coll_sighting *s = (struct coll_sighting *)(uintptr_t)value;
+
+		s->again_ns = s->again_ns ? 1 : 0;
+	}
+}
+
 void coll_images_move(struct coll_images *t, int session_fd)
 {
 	struct coll_image *img;
@@ -167,6 +183,21 @@ void coll_images_move(struct coll_images *t, int session_fd)
 		for (; img; img = img->next)
 			img->noted = img->name.kind == SPEC_IMAGE_ANON &&
 				     !img->build_id.len;
+	look_again(t);
+}
+
+static void want_pending(struct coll_images *t)
+{
+	const void *key;
+	uint64_t value;
+	size_t pos = 0, len;
+
+	while (map_next(&t->sightings, &pos, &key, &len, &value)) {
+		const struct coll_sighting *s = (struct coll_sighting *)(uintptr_t)value;
+
+		if (s->image && s->image->pending)
+			s->image->wanted = coll_image_wanted(t, s->image->path);
+	}
 }
 
 void coll_images_want(struct coll_images *t, char **wanted, size_t nr)
@@ -180,4 +211,5 @@ void coll_images_want(struct coll_images *t, char **wanted, size_t nr)
 	while (next_image(t, &table, &pos, &img))
 		for (; img; img = img->next)
 			img->wanted = coll_image_wanted(t, img->path);
+	want_pending(t);
 }

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "base/opt.h"
+#include "collector/answer.h"
 #include "collector/client.h"
 #include "collector/daemon.h"
 #include "collector/events_cmd.h"
@@ -68,11 +69,15 @@ static int wrong(const char *what, const char *word)
 	return OPT_EXIT_USAGE;
 }
 
+static const struct box_kind *const boxes[] = { &coll_answer_box };
+
 int main(int argc, char **argv)
 {
 	enum opt_result result;
 	int first = argc;
 
+	if (box_wanted(argc, argv))
+		return box_main(boxes, sizeof(boxes) / sizeof(boxes[0]), argc, argv);
 	log_init("opcollect");
 	result = opt_parse(&program, argc, argv, NULL, &first);
 	if (result != OPT_RUN)

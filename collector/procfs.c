@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,43 +14,14 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "collector/aside.h"
+#include "collector/answer.h"
+#include "collector/mounts.h"
 #include "collector/source.h"
-#include "collector/tasks.h"
 
-enum { MAX_MAPS = COLL_ASIDE_MAX - 64, MAX_SMALL = 1 << 16 };
+/* /proc tells times in ticks. */
+#define SAME_NS 50000000ULL
 
-/* In another process: the question is a path, the answer a code and the content. */
-static void read_file(struct coll_aside *a)
-{
-	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
-	int rc = file_slurp(AT_FDCWD, a->data, MAX_MAPS, &text, NULL);
-
-	memcpy(a->data, &rc, sizeof(rc));
-	if (text.len)
-		memcpy(a->data + sizeof(rc), text.data, text.len);
-	a->len = sizeof(rc) + text.len;
-}
-
-/*
- * What the kernel copies out of a process, or locks its memory for, waits for as long as
- * the process itself waits for a page of its files.
- */
-static int slurp_maps(uint32_t tgid, struct strbuf *out, struct err *err)
-{
-	char path[64];
-	int rc, code = 0;
-
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/maps", tgid);
-	rc = coll_aside(read_file, path, strlen(path) + 1, out, COLL_ASIDE_MS);
-	if (rc)
-		return err_set(err, rc, "%s does not answer", path);
-	if (out->len >= sizeof(code))
-		memcpy(&code, out->data, sizeof(code));
-	if (code)
-		return err_errno(err, code == -ENOENT ? -ESRCH : code, "%s", path);
-	return 0;
-}
+enum { MAX_SMALL = 1 << 16, MAX_WORDS = 1 << 17 };
 
 static int slurp(uint32_t tgid, const char *what, size_t max, struct strbuf *out,
 		 struct err *err)
@@ -106,24 +78,6 @@ char *coll_proc_cgroup(uint32_t tgid)
 	return strndup(from + 1, (size_t)(end - from - 1));
 }
 
-/* \ooo, as /proc writes newlines in names. */
-static void unescape(char *s)
-{
-	char *to = s;
-
-	while (*s) {
-		if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] >= '0' &&
-		    s[2] <= '7' && s[3] >= '0' && s[3] <= '7') {
-			*to++ = (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 |
-				       (s[3] - '0'));
-			s += 4;
-		} else {
-			*to++ = *s++;
-		}
-	}
-	*to = '\0';
-}
-
 bool coll_proc_maps_line(char *line, struct coll_mmap *out)
 {
 	struct coll_mmap m = { 0 };
@@ -139,108 +93,198 @@ bool coll_proc_maps_line(char *line, struct coll_mmap *out)
 	    !name || strlen(perms) < 3 || perms[2] != 'x' || end <= m.start)
 		return false;
 	m.len = end - m.start;
-	unescape(line + name);
+	coll_unescape(line + name);
 	m.filename = line[name] ? line + name : "//anon";
 	*out = m;
 	return true;
 }
 
-static int add_maps(struct coll_tasks *t, uint32_t tgid, char *text)
-{
-	struct coll_mmap m;
-	char *line;
+/* What /proc/PID/stat says. */
+struct stat_line {
+	uint32_t parent;
+	int threads;
+	char state, comm[COLL_TASK_COMM];
+	uint64_t start_ns;
+};
 
-	while ((line = strsep(&text, "\n")))
-		if (coll_proc_maps_line(line, &m) && coll_tasks_mmap(t, tgid, &m))
-			return -ENOMEM;
-	return 0;
-}
-
-/* The program: its mappings may begin with something else, so the link is asked. */
-static void find_exe(struct coll_tasks *t, struct coll_task *task)
-{
-	char path[64], name[4096];
-	ssize_t len;
-
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/exe", task->tgid);
-	len = readlink(path, name, sizeof(name) - 1);
-	task->want_exe = false;
-	if (len <= 0)
-		return;
-	name[len] = '\0';
-	for (size_t i = 0; i < task->space->nr; i++) {
-		struct coll_sighting *file = task->space->maps[i].file;
-		size_t n = file ? strlen(file->path) : 0;
-
-		if (file && !strncmp(file->path, name, n) &&
-		    (!name[n] || !strcmp(name + n, " (deleted)"))) {
-			task->exe = file;
-			return;
-		}
-	}
-	task->exe = coll_images_see(t->images, &(struct coll_mmap){ .filename = name });
-}
-
-/* Name, parent, number of threads and start from /proc/PID/stat. */
-static void read_stat(struct coll_task *task)
+static int read_stat(uint32_t tgid, struct stat_line *out, struct err *err)
 {
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
 	struct timespec boot, mono;
 	unsigned long long start;
 	const char *open, *close;
-	unsigned parent;
-	int threads;
+	int rc = slurp(tgid, "stat", MAX_SMALL, &text, err);
 	size_t n;
 
-	if (slurp(task->tgid, "stat", MAX_SMALL, &text, NULL))
-		return;
+	*out = (struct stat_line){ 0 };
+	if (rc)
+		return rc;
 	open = strchr(strbuf_str(&text), '(');
 	close = strrchr(strbuf_str(&text), ')'); /* a name may hold anything */
 	if (!open || !close || close < open ||
 	    sscanf(close + 1,
-		   " %*c %u %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
-		   "%d %*d %llu",
-		   &parent, &threads, &start) != 3)
-		return;
+		   " %c %" SCNu32 " %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d "
+		   "%*d %*d %d %*d %llu",
+		   &out->state, &out->parent, &out->threads, &start) != 4)
+		return err_set(err, -EBADMSG, "/proc/%u/stat makes no sense", tgid);
 	n = (size_t)(close - open - 1);
-	n = n < COLL_COMM ? n : COLL_COMM - 1;
-	memcpy(task->comm, open + 1, n);
-	task->comm[n] = '\0';
-	task->parent = parent;
-	task->threads = threads;
+	n = n < sizeof(out->comm) ? n : sizeof(out->comm) - 1;
+	memcpy(out->comm, open + 1, n);
 	clock_gettime(CLOCK_BOOTTIME, &boot);
 	clock_gettime(CLOCK_MONOTONIC, &mono);
 	start = start * (1000000000ULL / (unsigned long long)sysconf(_SC_CLK_TCK));
 	start -= (uint64_t)(boot.tv_sec - mono.tv_sec) * 1000000000ULL +
 		 (uint64_t)(boot.tv_nsec - mono.tv_nsec);
-	task->start_ns = start;
+	out->start_ns = start;
+	return 0;
 }
 
 uint32_t coll_proc_parent(uint32_t tgid)
 {
-	struct coll_task task = { .tgid = tgid };
+	struct stat_line stat;
 
-	read_stat(&task);
-	return task.parent;
+	return read_stat(tgid, &stat, NULL) ? 0 : stat.parent;
 }
 
-int coll_proc_read(struct coll_tasks *t, uint32_t tgid, struct err *err)
+bool coll_proc_is_over(uint32_t tgid)
 {
-	CLEANUP(strbuf_fini) struct strbuf maps = { 0 };
-	struct coll_task *task;
-	int rc = slurp_maps(tgid, &maps, err);
+	struct stat_line stat;
+
+	if (!tgid || tgid > INT32_MAX)
+		return false;
+	if (kill((pid_t)tgid, 0) && errno == ESRCH)
+		return true;
+	/* one that nobody waited for yet; or only its first thread has ended */
+	return !read_stat(tgid, &stat, NULL) && (stat.state == 'Z' || stat.state == 'X') &&
+	       stat.threads <= 1;
+}
+
+/* ---- in a helper */
+
+/* What goes over the wire before the texts, in their order. */
+struct wire {
+	int32_t code;
+	uint32_t parent;
+	uint64_t start_ns;
+	char comm[COLL_TASK_COMM];
+	uint32_t len[COLL_PROC_NR_TEXTS]; /* with the NUL; 0: unknown */
+};
+
+static void put_text(struct strbuf *out, char *text, uint32_t *len)
+{
+	*len = text ? (uint32_t)strlen(text) + 1 : 0;
+	strbuf_add(out, text ? text : "", *len);
+	free(text);
+}
+
+static char *read_exe(uint32_t tgid)
+{
+	char path[64], name[4096];
+	ssize_t len;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/exe", tgid);
+	len = readlink(path, name, sizeof(name) - 1);
+	return len > 0 ? strndup(name, (size_t)len) : NULL;
+}
+
+/* Only lines of executable mappings: others are most of it. */
+static int read_maps(uint32_t tgid, char **out, struct err *err)
+{
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf kept = { 0 };
+	char *rest, *line;
+	int rc = slurp(tgid, "maps", COLL_ANSWER_MAX, &text, err);
 
 	if (rc)
 		return rc;
-	task = coll_tasks_need(t, tgid);
-	if (!task || coll_tasks_clear(task))
-		return err_errno(err, -ENOMEM, "process %u", tgid);
-	if (maps.len > sizeof(int))
-		rc = add_maps(t, tgid, maps.data + sizeof(int));
-	read_stat(task);
-	find_exe(t, task);
-	task->known = true;
-	return rc ? err_errno(err, rc, "process %u", tgid) : 0;
+	rest = text.data;
+	while ((line = strsep(&rest, "\n"))) {
+		const char *perms = strchr(line, ' ');
+
+		if (!perms || strnlen(perms, 4) < 4 || perms[3] != 'x')
+			continue;
+		strbuf_puts(&kept, line);
+		strbuf_putc(&kept, '\n');
+	}
+	if (strbuf_error(&kept) || kept.len > COLL_ANSWER_MAX - MAX_WORDS)
+		return err_errno(err, -EFBIG, "/proc/%u/maps", tgid);
+	*out = strbuf_take(&kept);
+	return 0;
+}
+
+static int read_process(uint32_t tgid, bool with_maps, struct wire *w, struct strbuf *out)
+{
+	struct stat_line before, after;
+	char *maps = NULL;
+	int rc = read_stat(tgid, &before, NULL);
+
+	if (!rc && with_maps)
+		rc = read_maps(tgid, &maps, NULL);
+	if (!rc) {
+		put_text(out, read_exe(tgid), &w->len[COLL_PROC_EXE]);
+		put_text(out, coll_proc_cmdline(tgid), &w->len[COLL_PROC_CMDLINE]);
+		put_text(out, coll_proc_cgroup(tgid), &w->len[COLL_PROC_CGROUP]);
+		/* all of it is of one process */
+		rc = read_stat(tgid, &after, NULL);
+		if (!rc && after.start_ns > before.start_ns + SAME_NS)
+			rc = -ESRCH;
+	}
+	put_text(out, maps, &w->len[COLL_PROC_MAPS]);
+	w->parent = before.parent;
+	w->start_ns = before.start_ns;
+	memcpy(w->comm, before.comm, sizeof(w->comm));
+	return rc;
+}
+
+static void answer(const char *question, size_t len, bool with_maps, struct strbuf *out)
+{
+	struct wire w = { 0 };
+	size_t at = out->len;
+	uint32_t tgid;
+
+	if (len != sizeof(tgid))
+		return;
+	memcpy(&tgid, question, sizeof(tgid));
+	strbuf_add(out, &w, sizeof(w));
+	w.code = read_process(tgid, with_maps, &w, out);
+	if (!strbuf_error(out))
+		memcpy(out->data + at, &w, sizeof(w));
+}
+
+void coll_proc_answer(char *question, size_t len, struct strbuf *out)
+{
+	answer(question, len, true, out);
+}
+
+void coll_proc_answer_words(char *question, size_t len, struct strbuf *out)
+{
+	answer(question, len, false, out);
+}
+
+/* ---- in the collector */
+
+int coll_proc_take(char *bytes, size_t len, struct coll_proc *out)
+{
+	char *at = bytes + sizeof(struct wire);
+	struct wire w;
+
+	*out = (struct coll_proc){ 0 };
+	if (len < sizeof(w))
+		return -EBADMSG;
+	memcpy(&w, bytes, sizeof(w));
+	len -= sizeof(w);
+	for (int i = 0; i < COLL_PROC_NR_TEXTS; i++) {
+		if (w.len[i] > len)
+			return -EBADMSG;
+		if (w.len[i] && !at[w.len[i] - 1])
+			out->text[i] = at;
+		at += w.len[i];
+		len -= w.len[i];
+	}
+	out->parent = w.parent;
+	out->start_ns = w.start_ns;
+	memcpy(out->comm, w.comm, sizeof(out->comm) - 1);
+	return w.code;
 }
 
 /* The number that a name in /proc is, or 0. */
@@ -255,21 +299,21 @@ static uint32_t number(const char *name)
 	return *end || n > INT32_MAX ? 0 : (uint32_t)n;
 }
 
-int coll_proc_read_all(struct coll_tasks *t, struct err *err)
+int coll_proc_each(int (*visit)(void *ctx, uint32_t tgid), void *ctx)
 {
 	CLEANUP(close_dir) DIR *dir = opendir("/proc");
 	const struct dirent *entry;
+	int rc = 0;
 
 	if (!dir)
-		return err_errno(err, -errno, "/proc");
-	while ((entry = readdir(dir))) {
+		return -errno;
+	while (!rc && (entry = readdir(dir))) {
 		uint32_t tgid = number(entry->d_name);
-		int rc = tgid ? coll_proc_read(t, tgid, NULL) : 0;
 
-		if (rc == -ENOMEM)
-			return err_errno(err, rc, "processes");
+		if (tgid)
+			rc = visit(ctx, tgid);
 	}
-	return 0;
+	return rc;
 }
 
 int coll_proc_each_thread(uint32_t tgid, int (*visit)(void *ctx, uint32_t tid), void *ctx)

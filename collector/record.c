@@ -14,18 +14,17 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "collector/engine.h"
+#include "collector/know.h"
 #include "collector/launch.h"
 #include "collector/options.h"
+#include "collector/priority.h"
 #include "collector/procfs.h"
 #include "collector/progress.h"
 #include "collector/src_replay.h"
 #include "collector/stream_events.h"
 #include "collector/watch.h"
 
-enum {
-	ROUND_MS = 100, /* how often rings are looked at, at least */
-	EXIT_FAILED = 1,
-};
+enum { EXIT_FAILED = 1 };
 
 /* One run, from its options to its last words. */
 struct run {
@@ -136,6 +135,17 @@ static void reap_orphans(const struct run *r)
 	}
 }
 
+/* What will hold of the command, should it end before /proc is read. */
+static struct coll_words *words_of_command(char **argv)
+{
+	CLEANUP(free_ptr) char *cgroup = coll_proc_cgroup((uint32_t)getpid());
+	CLEANUP(strbuf_fini) struct strbuf line = { 0 };
+
+	for (char **arg = argv; *arg; arg++)
+		strbuf_printf(&line, "%s%s", arg == argv ? "" : " ", *arg);
+	return strbuf_error(&line) ? NULL : coll_words_new(line.data, cgroup, false);
+}
+
 /* Who is there already. */
 static int know_processes(struct run *r, struct err *err)
 {
@@ -149,11 +159,11 @@ static int know_processes(struct run *r, struct err *err)
 	if (r->opt.all && r->opt.driver)
 		return 0;
 	if (r->opt.all)
-		return coll_proc_read_all(tasks, err);
+		return coll_know_all(collect, err);
 	if (r->opt.pids.len)
 		collect->born_after_ns = clock_mono_ns();
 	vec_for(&r->opt.pids, pid) {
-		rc = coll_proc_read(tasks, *pid, err);
+		rc = coll_know_now(collect, *pid, err);
 		if (rc)
 			return rc;
 		coll_tasks_adopt(coll_tasks_find(tasks, *pid));
@@ -165,6 +175,7 @@ static int know_processes(struct run *r, struct err *err)
 			return err_errno(err, -ENOMEM, "processes");
 		task->known = true;
 		task->await_exec = true;
+		task->words = words_of_command(r->opt.command);
 	}
 	return 0;
 }
@@ -172,7 +183,7 @@ static int know_processes(struct run *r, struct err *err)
 /* Everything that can fail, before anything of an older session is touched. */
 static int prepare(struct run *r, struct err *err)
 {
-	int rc = coll_engine_plan(&r->engine, &r->opt, err);
+	int rc = coll_engine_plan(&r->engine, &r->opt, err), nice;
 
 	if (!rc)
 		rc = coll_watch_init(&r->watch, err);
@@ -181,6 +192,9 @@ static int prepare(struct run *r, struct err *err)
 	if (!rc && r->opt.command)
 		rc = coll_launch_prepare(&r->launch, r->opt.command, &r->watch.old_mask,
 					 err);
+	/* the command was forked before, and keeps the priority that it should have */
+	nice = coll_priority_raise();
+	log_debug("nice value %d", nice);
 	if (!rc)
 		rc = open_source(r, err);
 	if (!rc)
@@ -208,7 +222,7 @@ static int collect(struct run *r, struct err *err)
 	int rc = 0, stopped;
 
 	while (rc >= 0 && !coll_watch_done(&r->watch, &r->launch)) {
-		coll_watch_wait(&r->watch, &r->launch, rc ? 1 : ROUND_MS);
+		coll_watch_wait(&r->watch, &r->launch, coll_engine_pause_ms(e, rc));
 		reap_orphans(r);
 		rc = coll_engine_round(e);
 		coll_progress_tell(&r->progress, &e->collect.stats, clock_mono_ns());

@@ -19,6 +19,7 @@ void coll_tasks_init(struct coll_tasks *t, struct coll_images *images, int sessi
 static void free_task(struct coll_task *task)
 {
 	coll_space_put(task->space);
+	coll_words_put(task->words);
 	free(task);
 }
 
@@ -36,7 +37,7 @@ void coll_tasks_reset(struct coll_tasks *t)
 
 void coll_tasks_fini(struct coll_tasks *t)
 {
-	vec_fini(&t->notes);
+	coll_tasks_drop_notes(t);
 	coll_tasks_reset(t);
 	map_u64_fini(&t->numbers);
 }
@@ -63,7 +64,6 @@ struct coll_task *coll_tasks_need(struct coll_tasks *t, uint32_t tgid)
 	if (!task)
 		return NULL;
 	task->tgid = tgid;
-	task->threads = 1;
 	task->space = coll_space_new();
 	if (!task->space || map_u64_set(&t->by_tgid, tgid, (uintptr_t)task)) {
 		free_task(task);
@@ -138,22 +138,17 @@ int coll_tasks_mmap(struct coll_tasks *t, uint32_t tgid, const struct coll_mmap 
 	return coll_space_add(&task->space, &map);
 }
 
-static int fork_thread(struct coll_tasks *t, const struct coll_rec *rec)
-{
-	struct coll_task *task = coll_tasks_need(t, rec->tgid);
-
-	if (!task)
-		return -ENOMEM;
-	task->threads++;
-	return 0;
-}
-
 int coll_tasks_fork(struct coll_tasks *t, const struct coll_rec *rec)
 {
 	struct coll_task *parent, *child;
 
-	if (rec->tgid == rec->parent.tgid)
-		return fork_thread(t, rec);
+	if (rec->tgid == rec->parent.tgid) /* a thread */
+		return coll_tasks_need(t, rec->tgid) ? 0 : -ENOMEM;
+	child = coll_tasks_find(t, rec->tgid);
+	/* /proc told of it already, and knows better than its parent */
+	if (child && child->known && child->start_ns &&
+	    coll_tasks_same_start(child->start_ns, rec->time_ns))
+		return 0;
 	coll_tasks_forget(t, rec->tgid);
 	child = coll_tasks_need(t, rec->tgid);
 	if (!child)
@@ -165,6 +160,8 @@ int coll_tasks_fork(struct coll_tasks *t, const struct coll_rec *rec)
 		return 0;
 	coll_space_put(child->space);
 	child->space = coll_space_get(parent->space);
+	coll_words_put(child->words);
+	child->words = coll_words_get(parent->words);
 	child->exe = parent->exe;
 	child->want_exe = parent->want_exe;
 	child->known = parent->known;
@@ -185,6 +182,19 @@ int coll_tasks_clear(struct coll_task *task)
 	return 0;
 }
 
+/* The cgroup is the same after an exec.  Of the command line, if it cannot be read any
+ * more, nothing is known: the one before would be another program's. */
+static void forget_cmdline(struct coll_task *task)
+{
+	struct coll_words *old = task->words;
+
+	/* what the caller said of the command that it starts holds until /proc is read */
+	if (!old || (task->await_exec && !old->sure))
+		return;
+	task->words = coll_words_new(NULL, old->cgroup, false);
+	coll_words_put(old);
+}
+
 int coll_tasks_comm(struct coll_tasks *t, const struct coll_rec *rec)
 {
 	struct coll_task *task = coll_tasks_need(t, rec->tgid);
@@ -202,7 +212,7 @@ int coll_tasks_comm(struct coll_tasks *t, const struct coll_rec *rec)
 	/* until the new program is mapped, samples are still the old one's */
 	task->want_exe = true;
 	task->known = true;
-	task->threads = 1; /* exec ends all other threads */
+	forget_cmdline(task);
 	if (task->await_exec)
 		coll_tasks_adopt(task);
 	return 0;
@@ -220,7 +230,7 @@ void coll_tasks_exit(struct coll_tasks *t, const struct coll_rec *rec)
 {
 	struct coll_task *task = coll_tasks_find(t, rec->tgid);
 
-	if (task && !task->dead_ns && --task->threads <= 0)
+	if (task && !task->dead_ns)
 		take_for_dead(t, task, rec->time_ns);
 }
 
@@ -236,6 +246,57 @@ void coll_tasks_bury(struct coll_tasks *t, uint64_t now_ns)
 		    kill((pid_t)tgid, 0) && errno == ESRCH)
 			take_for_dead(t, task, now_ns);
 	}
+}
+
+static int learn_maps(struct coll_tasks *t, struct coll_task *task, char *text)
+{
+	struct coll_mmap m;
+	char *line;
+
+	if (coll_tasks_clear(task))
+		return -ENOMEM;
+	while ((line = strsep(&text, "\n")))
+		if (coll_proc_maps_line(line, &m) && coll_tasks_mmap(t, task->tgid, &m))
+			return -ENOMEM;
+	return 0;
+}
+
+/* The program: its mappings may begin with something else, so the link is asked. */
+static void learn_exe(struct coll_tasks *t, struct coll_task *task, char *name)
+{
+	task->want_exe = false;
+	for (size_t i = 0; i < task->space->nr; i++) {
+		struct coll_sighting *file = task->space->maps[i].file;
+		size_t n = file ? strlen(file->path) : 0;
+
+		if (file && !strncmp(file->path, name, n) &&
+		    (!name[n] || !strcmp(name + n, " (deleted)"))) {
+			task->exe = file;
+			return;
+		}
+	}
+	task->exe = coll_images_see(t->images, &(struct coll_mmap){ .filename = name });
+}
+
+int coll_tasks_learn(struct coll_tasks *t, struct coll_task *task, struct coll_proc *proc)
+{
+	int rc = 0;
+
+	if (!coll_tasks_same_start(task->start_ns, proc->start_ns))
+		return -ESRCH;
+	if (proc->text[COLL_PROC_MAPS])
+		rc = learn_maps(t, task, proc->text[COLL_PROC_MAPS]);
+	if (proc->text[COLL_PROC_EXE])
+		learn_exe(t, task, proc->text[COLL_PROC_EXE]);
+	memcpy(task->comm, proc->comm, sizeof(task->comm));
+	task->parent = proc->parent;
+	if (!task->start_ns)
+		task->start_ns = proc->start_ns;
+	coll_words_put(task->words);
+	task->words = coll_words_new(proc->text[COLL_PROC_CMDLINE],
+				     proc->text[COLL_PROC_CGROUP], true);
+	task->known = true;
+	return rc;
 }
 
 void coll_tasks_keep(struct coll_tasks *t, bool images)
@@ -265,7 +326,7 @@ void coll_tasks_move(struct coll_tasks *t, int session_fd)
 	while (map_u64_next(&t->by_tgid, &pos, &tgid, &value)) {
 		struct coll_task *task = (struct coll_task *)(uintptr_t)value;
 
-		task->noted = false;
+		task->noted = task->has_row = false;
 		task->stored = 0;
 	}
 }
@@ -303,7 +364,6 @@ struct coll_task *coll_tasks_switch(struct coll_tasks *t, uint32_t tgid, uint32_
 		task->noted = false;
 	}
 	task->parent = who->parent ? who->parent : task->parent;
-	task->threads = 1; /* only the end of the first one is told */
 	task->execs = who->execs;
 	task->exe = exe;
 	task->known = task->told = true;
@@ -315,10 +375,11 @@ void coll_tasks_sweep(struct coll_tasks *t, uint64_t before_ns)
 	while (t->dead && t->dead->dead_ns < before_ns) {
 		struct coll_task *task = t->dead;
 
-		t->dead = task->next_dead;
-		if (!t->dead)
-			t->dead_end = &t->dead;
-		forget(t, task);
+		unlink_dead(t, task);
+		task->dead_ns = 0;
+		/* where the end of the first thread is told it counts for all */
+		if (task->told || t->saved || coll_proc_is_over(task->tgid))
+			forget(t, task);
 	}
 }
 
@@ -333,6 +394,11 @@ static bool is_same(uint64_t one_ms, uint64_t other_ms)
 	uint64_t apart = one_ms > other_ms ? one_ms - other_ms : other_ms - one_ms;
 
 	return !one_ms || !other_ms || apart <= SAME_MS;
+}
+
+bool coll_tasks_same_start(uint64_t one_ns, uint64_t other_ns)
+{
+	return is_same(one_ns / NS_PER_MS, other_ns / NS_PER_MS);
 }
 
 static uint32_t use_number(struct coll_tasks *t, uint32_t number, uint64_t start_ns)

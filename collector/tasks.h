@@ -9,6 +9,7 @@
 #include "base/vec.h"
 #include "collector/images.h"
 #include "collector/maps.h"
+#include "collector/words.h"
 #include "libspec/tasks.h"
 
 /* Processes: who they are, what they run, what is mapped in them. */
@@ -21,6 +22,7 @@ struct coll_task {
 	char comm[COLL_COMM];
 	uint64_t start_ns;  /* CLOCK_MONOTONIC; 0: unknown */
 	struct coll_space *space;
+	struct coll_words *words; /* NULL: unknown */
 	/* the binary it executes: the first file mapped after exec; NULL: unknown yet */
 	struct coll_sighting *exe;
 	bool want_exe;      /* after an exec, until the first file is mapped */
@@ -28,32 +30,27 @@ struct coll_task {
 	bool await_exec;    /* it is, once it has executed the command */
 	bool known;         /* its mappings were seen from the start, or read from /proc */
 	bool gone;          /* /proc has nothing more to say */
-	bool noted;         /* the tasks table has its present state */
+	bool noted;         /* the tasks table has its present state, */
+	bool has_row;       /* or an earlier one */
 	bool told;          /* a source told of it that is told of task switches, */
 	uint32_t execs;     /* and how often it had executed a program */
 	uint64_t gaps;      /* as struct coll_collect's when its mappings were read again, */
 	uint64_t read_ns;   /* and when that was */
-	int threads;        /* alive, as far as known */
-	uint64_t dead_ns;   /* when the last thread ended; 0: lives */
+	uint64_t dead_ns;   /* a thread ended then, perhaps the last one; 0: none did */
 	struct coll_task *next_dead;
 };
 
-/* A row of the tasks table, as it was when the process was sampled. */
-struct coll_note {
-	uint32_t tgid, stored;
-	char comm[COLL_COMM];
-	uint64_t start_ns;
-	bool ended; /* /proc does not tell of it any more */
-};
+struct coll_task_note; /* a row of the tasks table that is to be written */
 
 struct coll_tasks {
 	struct map_u64 by_tgid;
 	struct coll_task *last;            /* found last */
-	struct coll_task *dead, **dead_end; /* in the order they ended */
+	struct coll_task *dead, **dead_end; /* perhaps; in the order of @dead_ns */
 	struct coll_images *images;        /* borrowed */
 	int session_fd;                    /* -1: no table is kept */
 	bool saved;   /* a recorded stream: /proc tells of other processes by now */
-	VEC(struct coll_note) notes; /* rows that are to be written */
+	struct coll_asker *asker; /* borrowed; NULL: /proc is read at once */
+	VEC(struct coll_task_note *) notes;
 	struct map_u64 numbers; /* of this session: number -> who had it last, see tasks.c */
 };
 
@@ -86,7 +83,8 @@ struct coll_task *coll_tasks_switch(struct coll_tasks *t, uint32_t tgid, uint32_
 
 /* The number is in use again: whoever had it is over. */
 void coll_tasks_forget(struct coll_tasks *t, uint32_t tgid);
-/* Forgets processes that ended before @before_ns: late samples are not expected then. */
+/* Forgets processes that ended before @before_ns: late samples are not expected then.
+ * Threads are not counted, for who knows how many there were: the kernel is asked. */
 void coll_tasks_sweep(struct coll_tasks *t, uint64_t before_ns);
 
 /* Adds the process to those whose samples are asked for. */
@@ -108,10 +106,21 @@ uint32_t coll_tasks_stored(struct coll_tasks *t, struct coll_task *task);
 /* Takes the numbers of a session that is added to for used. */
 void coll_tasks_used(struct coll_tasks *t);
 
-/* Notes the process for its row, if that was not done for its present state. */
+/* What /proc says of the process, unless it is of another one that has its number by now:
+ * then -ESRCH.  0 or -ENOMEM. */
+struct coll_proc;
+int coll_tasks_learn(struct coll_tasks *t, struct coll_task *task, struct coll_proc *proc);
+
+/* Notes the process for its row, if that was not done for its present state, and asks for
+ * its command line and cgroup if they are not known. */
 void coll_tasks_note(struct coll_tasks *t, struct coll_task *task);
-/* Writes the rows of all that were noted, with what /proc says of them now.  0 or -errno,
- * and the rows are lost. */
-int coll_tasks_write_notes(struct coll_tasks *t, struct err *err);
+/* Writes the rows of those noted whose question is not open, or of @all, with what is
+ * known.  0 or -errno, and the rows are lost. */
+int coll_tasks_write_notes(struct coll_tasks *t, bool all, struct err *err);
+/* Forgets them; no answer may come any more. */
+void coll_tasks_drop_notes(struct coll_tasks *t);
+
+/* Whether two starts of processes are the same: /proc tells them in ticks; 0: unknown. */
+bool coll_tasks_same_start(uint64_t one_ns, uint64_t other_ns);
 
 #endif

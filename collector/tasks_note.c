@@ -6,117 +6,163 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "collector/aside.h"
+#include "collector/asker.h"
 #include "collector/procfs.h"
 
 /*
- * Rows of the tasks table.  A command line is read out of the process's memory, which can
- * take for ever (collector/aside.h), so another process does it, for all at once.
+ * Rows of the tasks table: each process as it was when it was sampled.  /proc tells of it
+ * for as long as it lives; of one that has ended by then the row has what its parent left
+ * it, and the path of its program as command line.
  */
+struct coll_task_note {
+	uint32_t tgid, stored;
+	char comm[COLL_COMM];
+	uint64_t start_ns;
+	char *exe; /* NULL: unknown */
+	struct coll_words *words;
+	bool open;    /* its question is; */
+	bool written; /* the row is, before the answer came */
+};
 
-/* A string that may be NULL, as a byte and a string. */
-static void put_text(struct strbuf *out, char *text)
+static void free_note(struct coll_task_note *n)
 {
-	strbuf_putc(out, text ? '+' : '-');
-	strbuf_add(out, text ? text : "", (text ? strlen(text) : 0) + 1);
-	free(text);
+	coll_words_put(n->words);
+	free(n->exe);
+	free(n);
 }
 
-/* The question: numbers; 0 is not asked.  The answer: two texts for each. */
-static void read_words(struct coll_aside *a)
+void coll_tasks_drop_notes(struct coll_tasks *t)
 {
-	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
-	const uint32_t *tgids = (const void *)a->data;
+	vec_for(&t->notes, n)
+		free_note(*n);
+	vec_fini(&t->notes);
+}
 
-	for (size_t i = 0; i < a->len / sizeof(tgids[0]); i++) {
-		put_text(&out, tgids[i] ? coll_proc_cmdline(tgids[i]) : NULL);
-		put_text(&out, tgids[i] ? coll_proc_cgroup(tgids[i]) : NULL);
-	}
-	a->len = 0;
-	if (strbuf_error(&out) || out.len > COLL_ASIDE_MAX)
+static void learn(struct coll_tasks *t, struct coll_task_note *n, const struct coll_proc *proc)
+{
+	struct coll_task *task = coll_tasks_find(t, n->tgid);
+	struct coll_words *words = coll_words_new(proc->text[COLL_PROC_CMDLINE],
+						  proc->text[COLL_PROC_CGROUP], true);
+
+	if (!words)
 		return;
-	memcpy(a->data, out.data, out.len);
-	a->len = out.len;
+	/* still the same process, and the same program */
+	if (task && task->words == n->words &&
+	    coll_tasks_same_start(task->start_ns, n->start_ns)) {
+		coll_words_put(task->words);
+		task->words = coll_words_get(words);
+	}
+	coll_words_put(n->words);
+	n->words = words;
 }
 
-/* The next text of an answer; NULL: there is none. */
-static char *next_text(char **at, const char *end)
+static void answered(void *ctx, uint64_t arg, int rc, char *answer, size_t len)
 {
-	char *text = *at;
+	struct coll_task_note *n = (struct coll_task_note *)(uintptr_t)arg;
+	struct coll_proc proc;
 
-	if (text >= end)
-		return NULL;
-	*at += strlen(text) + 1;
-	return *text == '+' ? text + 1 : NULL;
+	n->open = false;
+	if (rc || coll_proc_take(answer, len, &proc) ||
+	    !coll_tasks_same_start(n->start_ns, proc.start_ns))
+		return;
+	learn(ctx, n, &proc);
+}
+
+static void ask(struct coll_tasks *t, struct coll_task_note *n)
+{
+	const struct coll_question q = { .kind = COLL_ASK_WORDS,
+					 .lane = coll_lane_process(n->tgid),
+					 .data = &n->tgid,
+					 .len = sizeof(n->tgid),
+					 .answered = answered,
+					 .ctx = t,
+					 .arg = (uintptr_t)n };
+
+	n->open = true;
+	if (coll_asker_ask(t->asker, &q))
+		n->open = false;
+}
+
+/* A row that still waits for its answer would come after the newer one. */
+static void supersede(struct coll_tasks *t, const struct coll_task *task)
+{
+	vec_for(&t->notes, n)
+		if ((*n)->tgid == task->tgid)
+			(*n)->written = true;
 }
 
 void coll_tasks_note(struct coll_tasks *t, struct coll_task *task)
 {
-	struct coll_note note = { .tgid = task->tgid,
-				  .stored = task->stored ? task->stored : task->tgid,
-				  .start_ns = task->start_ns,
-				  .ended = task->dead_ns || task->gone || t->saved };
+	struct coll_task_note *n;
 
 	/* idle CPUs, and whoever was gone when it was sampled, are nobody */
 	if (task->noted || t->session_fd < 0 || !task->tgid || task->tgid == UINT32_MAX)
 		return;
-	memcpy(note.comm, task->comm, sizeof(note.comm));
-	task->noted = !vec_push(&t->notes, note);
-}
-
-/* Whether the number is still that process's: /proc may show another one by now. */
-static bool lives(struct coll_tasks *t, const struct coll_note *note)
-{
-	const struct coll_task *task = coll_tasks_find(t, note->tgid);
-
-	return task && !task->dead_ns && !task->gone && task->start_ns == note->start_ns;
-}
-
-static int ask(struct coll_tasks *t, struct strbuf *answer)
-{
-	CLEANUP(strbuf_fini) struct strbuf tgids = { 0 };
-	bool any = false;
-
-	for (size_t i = 0; i < t->notes.len; i++) {
-		const struct coll_note *note = &t->notes.data[i];
-		uint32_t tgid = !note->ended && lives(t, note) ? note->tgid : 0;
-
-		strbuf_add(&tgids, &tgid, sizeof(tgid));
-		any |= tgid;
+	if (task->has_row)
+		supersede(t, task);
+	n = calloc(1, sizeof(*n));
+	if (!n || vec_push(&t->notes, n)) {
+		free(n);
+		return;
 	}
-	if (!any || strbuf_error(&tgids))
-		return strbuf_error(&tgids);
-	return coll_aside(read_words, tgids.data, tgids.len, answer, COLL_ASIDE_MS);
+	n->tgid = task->tgid;
+	n->stored = task->stored ? task->stored : task->tgid;
+	n->start_ns = task->start_ns;
+	n->words = coll_words_get(task->words);
+	n->exe = task->exe ? strdup(task->exe->path) : NULL;
+	memcpy(n->comm, task->comm, sizeof(n->comm));
+	task->noted = task->has_row = true;
+	if (!t->saved && !task->gone && !(n->words && n->words->sure))
+		ask(t, n);
 }
 
-int coll_tasks_write_notes(struct coll_tasks *t, struct err *err)
+static void make_row(const struct coll_task_note *n, struct spec_task *row)
+{
+	*row = (struct spec_task){ .tgid = n->stored,
+				   .tid = n->stored,
+				   .start_ns = n->start_ns,
+				   .comm = (char *)(uintptr_t)n->comm };
+	if (n->words) {
+		row->cmdline = n->words->cmdline;
+		row->cgroup = n->words->cgroup;
+	}
+	if (!row->cmdline)
+		row->cmdline = n->exe;
+}
+
+/* Those that are done with are forgotten. */
+static void drop_written(struct coll_tasks *t)
+{
+	size_t kept = 0;
+
+	vec_for(&t->notes, n) {
+		if ((*n)->open || !(*n)->written)
+			t->notes.data[kept++] = *n;
+		else
+			free_note(*n);
+	}
+	t->notes.len = kept;
+}
+
+int coll_tasks_write_notes(struct coll_tasks *t, bool all, struct err *err)
 {
 	CLEANUP(free_ptr) struct spec_task *rows = NULL;
-	CLEANUP(strbuf_fini) struct strbuf answer = { 0 };
-	char *at, *end;
-	int rc;
+	size_t nr = 0;
+	int rc = 0;
 
 	if (!t->notes.len)
 		return 0;
 	rows = calloc(t->notes.len, sizeof(*rows));
 	if (!rows)
 		return err_errno(err, -ENOMEM, "processes");
-	/* rows without these are better than none */
-	if (ask(t, &answer))
-		strbuf_reset(&answer);
-	at = answer.data;
-	end = at + answer.len;
-	for (size_t i = 0; i < t->notes.len; i++) {
-		struct coll_note *note = &t->notes.data[i];
-
-		rows[i] = (struct spec_task){ .tgid = note->stored,
-					      .tid = note->stored,
-					      .start_ns = note->start_ns,
-					      .comm = note->comm };
-		rows[i].cmdline = next_text(&at, end);
-		rows[i].cgroup = next_text(&at, end);
+	vec_for(&t->notes, n) {
+		if ((*n)->written || ((*n)->open && !all))
+			continue;
+		make_row(*n, &rows[nr++]);
+		(*n)->written = true;
 	}
-	rc = spec_tasks_append_all(t->session_fd, rows, t->notes.len, err);
-	t->notes.len = 0;
+	if (nr)
+		rc = spec_tasks_append_all(t->session_fd, rows, nr, err);
+	drop_written(t);
 	return rc;
 }

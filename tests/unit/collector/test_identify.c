@@ -20,8 +20,13 @@ static ssize_t opens_of(const char *dir, char *path, struct coll_identity *id)
 	CLEANUP(close_fd) int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	struct coll_sighting s = { .path = path };
 
+	CLEANUP(strbuf_fini) struct strbuf question = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf answer = { 0 };
+
 	cr_assert_geq(inotify_add_watch(watch, dir, IN_OPEN), 0);
-	coll_identify(&s, 0, 0, id);
+	coll_identify_question(&s, 0, 0, &question);
+	coll_identify_answer(question.data, question.len, &answer);
+	cr_assert(coll_identify_take(answer.data, answer.len, id));
 	return read(watch, events, sizeof(events));
 }
 
@@ -39,7 +44,7 @@ Test(identify, opens_regular_files_only)
 	cr_assert_eq(file_replace(AT_FDCWD, file, "text", 4, 0644, 0, &e), 0);
 
 	cr_expect_eq(opens_of(dir, pipe, &id), -1);
-	cr_expect_str_eq(id.note, "gone");
+	cr_expect_eq(id.note, COLL_NOTE_GONE);
 	cr_expect_gt(opens_of(dir, file, &id), 0);
 	cr_expect_eq(id.size, 4);
 	cr_expect_eq(file_remove_tree(AT_FDCWD, dir, &e), 0);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -63,44 +64,86 @@ Test(procfs, refuses_lines_that_make_no_sense)
 	}
 }
 
+/* What a helper would answer. */
+static int ask(uint32_t tgid, struct strbuf *answer, struct coll_proc *out)
+{
+	coll_proc_answer((char *)&tgid, sizeof(tgid), answer);
+	return coll_proc_take(answer->data, answer->len, out);
+}
+
 Test(procfs, knows_this_very_process)
 {
+	CLEANUP(free_ptr) char *exe = realpath("/proc/self/exe", NULL);
+	CLEANUP(free_ptr) char *cmdline = coll_proc_cmdline((uint32_t)getpid());
+	CLEANUP(strbuf_fini) struct strbuf answer = { 0 };
 	struct coll_images images;
 	struct coll_tasks tasks;
 	struct coll_task *self;
-	CLEANUP(free_ptr) char *exe = realpath("/proc/self/exe", NULL);
-	CLEANUP(free_ptr) char *cmdline = coll_proc_cmdline((uint32_t)getpid());
+	struct coll_proc proc;
 
 	cr_assert_eq(coll_images_init(&images, -1, NULL), 0);
 	coll_tasks_init(&tasks, &images, -1);
 	prctl(PR_SET_NAME, "odd) name (");
-	cr_assert_eq(coll_proc_read(&tasks, (uint32_t)getpid(), NULL), 0);
-	self = coll_tasks_find(&tasks, (uint32_t)getpid());
-	cr_assert(self && self->exe);
+	cr_assert_eq(ask((uint32_t)getpid(), &answer, &proc), 0);
+	self = coll_tasks_need(&tasks, (uint32_t)getpid());
+	cr_assert_eq(coll_tasks_learn(&tasks, self, &proc), 0);
+	cr_assert(self->exe);
 	cr_expect_str_eq(self->exe->path, exe);
 	cr_expect_str_eq(self->comm, "odd) name (");
 	cr_expect_eq(self->parent, (uint32_t)getppid());
-	cr_expect_geq(self->threads, 1);
+	cr_expect(self->known);
 	cr_expect(cmdline && cmdline[0]);
+	cr_expect_str_eq(self->words->cmdline, cmdline);
 	/* the code of this function lies in the program */
-	cr_expect_eq(coll_space_find(self->space, (uintptr_t)coll_proc_read)->file,
+	cr_expect_eq(coll_space_find(self->space, (uintptr_t)coll_proc_take)->file,
 		     self->exe);
 	cr_expect_eq(coll_proc_tgid((uint32_t)getpid()), (uint32_t)getpid());
+	cr_expect_not(coll_proc_is_over((uint32_t)getpid()));
+	coll_tasks_fini(&tasks);
+	coll_images_fini(&images);
+}
+
+Test(procfs, does_not_take_one_process_for_another_of_its_number)
+{
+	CLEANUP(strbuf_fini) struct strbuf answer = { 0 };
+	struct coll_images images;
+	struct coll_tasks tasks;
+	struct coll_task *self;
+	struct coll_proc proc;
+
+	cr_assert_eq(coll_images_init(&images, -1, NULL), 0);
+	coll_tasks_init(&tasks, &images, -1);
+	self = coll_tasks_need(&tasks, (uint32_t)getpid());
+	self->start_ns = 1000000000;
+	cr_assert_eq(ask((uint32_t)getpid(), &answer, &proc), 0);
+	cr_expect_eq(coll_tasks_learn(&tasks, self, &proc), -ESRCH);
+	cr_expect_null(self->exe);
 	coll_tasks_fini(&tasks);
 	coll_images_fini(&images);
 }
 
 Test(procfs, says_that_a_process_is_not_there)
 {
-	struct coll_images images;
-	struct coll_tasks tasks;
+	CLEANUP(strbuf_fini) struct strbuf answer = { 0 };
+	struct coll_proc proc;
 
-	cr_assert_eq(coll_images_init(&images, -1, NULL), 0);
-	coll_tasks_init(&tasks, &images, -1);
-	cr_expect_eq(coll_proc_read(&tasks, 0x7fffffff, NULL), -ESRCH);
+	cr_expect_eq(ask(0x7fffffff, &answer, &proc), -ESRCH);
 	cr_expect_null(coll_proc_cmdline(0x7fffffff));
 	cr_expect_null(coll_proc_cgroup(0x7fffffff));
 	cr_expect_eq(coll_proc_tgid(0x7fffffff), 0);
-	coll_tasks_fini(&tasks);
-	coll_images_fini(&images);
+	cr_expect(coll_proc_is_over(0x7fffffff));
+}
+
+/* A process is over when its last thread has ended, not when its first one has. */
+Test(procfs, knows_when_a_process_is_over)
+{
+	pid_t pid = fork();
+	siginfo_t info;
+
+	if (!pid)
+		_exit(0);
+	cr_assert_eq(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+	cr_expect(coll_proc_is_over((uint32_t)pid)); /* a zombie */
+	waitpid(pid, NULL, 0);
+	cr_expect(coll_proc_is_over((uint32_t)pid));
 }

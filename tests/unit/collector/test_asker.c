@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "collector/asker.h"
+
+enum { MANY = 2000, LANE = 7 };
+
+static void sleep_ms(unsigned ms)
+{
+	struct timespec t = { ms / 1000, (long)(ms % 1000) * 1000000 };
+
+	nanosleep(&t, NULL);
+}
+
+static void spin_ms(unsigned ms)
+{
+	struct timespec t;
+
+	do
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	while (clock_ns_of(&t) < ms * CLOCK_NS_PER_MS);
+}
+
+/* Dies as often as the file is long, which gets shorter. */
+static void die_by(const char *file)
+{
+	int fd = open(file, O_RDWR);
+	off_t left = lseek(fd, 0, SEEK_END);
+
+	if (left > 0 && !ftruncate(fd, left - 1))
+		raise(SIGKILL);
+	close(fd);
+}
+
+/* Helpers do what the question says, and answer with it. */
+void coll_answer(enum coll_question_kind kind, char *question, size_t len,
+		 struct strbuf *out)
+{
+	(void)kind;
+	if (!strcmp(question, "block"))
+		for (;;)
+			pause();
+	if (!strncmp(question, "sleep ", 6))
+		sleep_ms((unsigned)atoi(question + 6));
+	if (!strncmp(question, "spin ", 5))
+		spin_ms((unsigned)atoi(question + 5));
+	if (!strncmp(question, "die ", 4))
+		die_by(question + 4);
+	if (!strncmp(question, "big ", 4))
+		strbuf_fill(out, 'x', strtoul(question + 4, NULL, 10));
+	else
+		strbuf_add(out, question, len);
+}
+
+struct got {
+	int rc;
+	unsigned times;
+	size_t len;
+	char text[32];
+};
+
+static unsigned answers;
+
+static void take(void *ctx, uint64_t arg, int rc, char *answer, size_t len)
+{
+	struct got *g = (struct got *)ctx + arg;
+
+	g->rc = rc;
+	g->times++;
+	g->len = len;
+	if (!rc)
+		snprintf(g->text, sizeof(g->text), "%.*s", (int)(len < 31 ? len : 31),
+			 answer);
+	answers++;
+}
+
+static void ask(struct coll_asker *a, uint64_t lane, const char *text, struct got *got,
+		size_t at)
+{
+	const struct coll_question q = { .kind = COLL_ASK_FILE,
+					 .lane = lane,
+					 .data = text,
+					 .len = strlen(text) + 1,
+					 .answered = take,
+					 .ctx = got,
+					 .arg = at };
+
+	cr_assert_eq(coll_asker_ask(a, &q), 0);
+}
+
+Test(asker, answers_every_question_once)
+{
+	struct coll_asker *a = coll_asker_new(NULL);
+	struct got *got = calloc(MANY, sizeof(*got));
+	char text[32];
+
+	for (unsigned i = 0; i < MANY; i++) {
+		snprintf(text, sizeof(text), "number %u", i);
+		ask(a, i % 3, text, got, i);
+	}
+	cr_expect_eq(coll_asker_open(a), MANY);
+	coll_asker_finish(a);
+	for (unsigned i = 0; i < MANY; i++) {
+		snprintf(text, sizeof(text), "number %u", i);
+		cr_assert_eq(got[i].times, 1);
+		cr_assert_eq(got[i].rc, 0);
+		cr_assert_str_eq(got[i].text, text);
+	}
+	coll_asker_free(a);
+	free(got);
+}
+
+Test(asker, without_helpers_the_answer_is_made_at_once)
+{
+	struct got got = { 0 };
+
+	ask(NULL, LANE, "here", &got, 0);
+	cr_expect_eq(got.times, 1);
+	cr_expect_str_eq(got.text, "here");
+}
+
+Test(asker, takes_answers_of_many_megabytes)
+{
+	struct coll_asker *a = coll_asker_new(NULL);
+	struct got got[2] = { 0 };
+
+	ask(a, LANE, "big 30000000", got, 0);
+	ask(a, LANE, "small", got, 1);
+	coll_asker_finish(a);
+	cr_expect_eq(got[0].len, 30000000);
+	cr_expect_str_eq(got[1].text, "small");
+	coll_asker_free(a);
+}
+
+/* The first is given up, then one more is tried, and nothing more is asked of the lane. */
+Test(asker, gives_up_a_lane_that_never_answers_and_no_other, .timeout = 300)
+{
+	struct coll_asker *a = coll_asker_new(NULL);
+	struct got got[64] = { 0 };
+
+	ask(a, LANE, "block", got, 0);
+	ask(a, LANE, "block", got, 1);
+	for (size_t i = 2; i < 62; i++)
+		ask(a, LANE + i, "other", got, i);
+	ask(a, LANE, "the third", got, 62);
+	while (answers < 60)
+		coll_asker_poll(a, 10);
+	cr_expect_eq(got[0].times, 0);
+	cr_expect_eq(got[62].times, 0);
+	cr_expect_eq(coll_asker_open(a), 3);
+	coll_asker_finish(a);
+	for (size_t i = 2; i < 62; i++)
+		cr_expect_str_eq(got[i].text, "other");
+	cr_expect_eq(got[0].rc, -ETIMEDOUT);
+	cr_expect_eq(got[1].rc, -ETIMEDOUT);
+	cr_expect_eq(got[62].rc, -ETIMEDOUT);
+	while (coll_asker_stuck(a)) /* they can be killed */
+		sleep_ms(10);
+	coll_asker_free(a);
+}
+
+Test(asker, waits_for_one_that_answers_after_a_while)
+{
+	struct coll_asker *a = coll_asker_new(NULL);
+	struct got got[4] = { 0 };
+
+	ask(a, LANE, "sleep 1500", got, 0);
+	ask(a, LANE, "behind it", got, 1);
+	ask(a, LANE + 1, "another lane", got, 2);
+	while (!coll_asker_blocked(a) && !got[0].times)
+		coll_asker_poll(a, 10);
+	while (!got[2].times)
+		coll_asker_poll(a, 10);
+	coll_asker_finish(a);
+	for (int i = 0; i < 3; i++) {
+		cr_expect_eq(got[i].times, 1);
+		cr_expect_eq(got[i].rc, 0);
+	}
+	coll_asker_free(a);
+}
+
+/* A busy machine: it has work to do all the time, far longer than one may block. */
+Test(asker, does_not_give_up_one_that_works, .timeout = 300)
+{
+	struct coll_asker *a = coll_asker_new(NULL);
+	struct got got = { 0 };
+	char text[32];
+
+	snprintf(text, sizeof(text), "spin %d", COLL_ASKER_PATIENCE_MS + 1000);
+	ask(a, LANE, text, &got, 0);
+	coll_asker_finish(a);
+	cr_expect_eq(got.rc, 0);
+	cr_expect_str_eq(got.text, text);
+	coll_asker_free(a);
+}
+
+static void make_file(char *path, size_t size)
+{
+	int fd = mkstemp(path);
+
+	cr_assert_geq(fd, 0);
+	cr_assert_eq(ftruncate(fd, (off_t)size), 0);
+	close(fd);
+}
+
+Test(asker, asks_another_helper_when_one_dies)
+{
+	char path[] = "/tmp/opfs-asker.XXXXXX", text[64];
+	struct coll_asker *a = coll_asker_new(NULL);
+	struct got got[32] = { 0 };
+
+	make_file(path, 5);
+	snprintf(text, sizeof(text), "die %s", path);
+	for (size_t i = 0; i < 32; i++)
+		ask(a, i, i == 3 ? text : "plain", got, i);
+	coll_asker_finish(a);
+	for (size_t i = 0; i < 32; i++) {
+		cr_expect_eq(got[i].times, 1);
+		cr_expect_eq(got[i].rc, 0);
+	}
+	coll_asker_free(a);
+	unlink(path);
+}
+
+Test(asker, gives_up_a_question_that_kills_every_helper)
+{
+	char path[] = "/tmp/opfs-asker.XXXXXX", text[64];
+	struct coll_asker *a = coll_asker_new(NULL);
+	struct got got[2] = { 0 };
+
+	make_file(path, 1000);
+	snprintf(text, sizeof(text), "die %s", path);
+	ask(a, LANE, text, got, 0);
+	ask(a, LANE, "behind it", got, 1);
+	coll_asker_finish(a);
+	cr_expect_eq(got[0].rc, -EAGAIN);
+	cr_expect_eq(got[1].rc, 0);
+	coll_asker_free(a);
+	unlink(path);
+}
+
+static void kill_children(void)
+{
+	char path[64];
+	FILE *f;
+	int pid;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
+	f = fopen(path, "r");
+	cr_assert_not_null(f);
+	while (fscanf(f, "%d", &pid) == 1)
+		kill(pid, SIGKILL);
+	fclose(f);
+}
+
+Test(asker, survives_the_death_of_the_box)
+{
+	struct coll_asker *a = coll_asker_new(NULL);
+	struct got got[40] = { 0 };
+
+	for (size_t i = 0; i < 40; i++) {
+		ask(a, i, "sleep 5", got, i);
+		coll_asker_poll(a, 5);
+		if (i % 10 == 5)
+			kill_children();
+	}
+	coll_asker_finish(a);
+	for (size_t i = 0; i < 40; i++) {
+		cr_expect_eq(got[i].times, 1);
+		cr_expect_eq(got[i].rc, 0);
+	}
+	coll_asker_free(a);
+}
+
+Test(asker, says_so_when_no_helper_can_be_had, .timeout = 300)
+{
+	struct coll_asker *a = coll_asker_new("/nonexistent/program");
+	struct got got = { 0 };
+
+	ask(a, LANE, "anything", &got, 0);
+	coll_asker_finish(a);
+	cr_expect_eq(got.rc, -EAGAIN);
+	coll_asker_free(a);
+}
