@@ -188,9 +188,10 @@ $(O)/settings: FORCE
 BATS_CLI := $(wildcard tests/cli/*.bats)
 BATS_MOUNT := $(wildcard tests/mount/*.bats)
 BATS_LONG := $(wildcard tests/long/*.bats)
-HEADERS := $(filter-out %_list.h,$(wildcard base/*.h libspec/*.h libsym/*.h events/*.h \
-	collector/*.h opfs/*.h kernel/uapi/*.h))
-SOURCES := $(wildcard base/*.c libspec/*.c libsym/*.c events/*.c collector/*.c opfs/*.c)
+HEADERS := $(filter-out %_list.h,$(wildcard base/*.h base/box/*.h libspec/*.h libsym/*.h \
+	events/*.h collector/*.h opfs/*.h kernel/uapi/*.h))
+SOURCES := $(wildcard base/*.c base/box/*.c libspec/*.c libsym/*.c events/*.c collector/*.c \
+	opfs/*.c)
 
 export CC O SAN BLESS
 SUITE_UNIT = suite:unit jobs:$(JOBS) $(UNITS:%=unit:%)

@@ -31,9 +31,10 @@ struct perf_source {
 	VEC(int) cpus;
 	VEC(int) ring_fds; /* the event that maps each ring */
 	VEC(int) sideband, sampling;
+	VEC(struct coll_reading) sampled; /* which each of @sampling is; no times */
 	/* ns that the first sampling event of each CPU was enabled, when asked last */
 	VEC(uint64_t) enabled;
-	VEC(char *) events; /* names; events repeat in @sampling in this order */
+	VEC(char *) events; /* names */
 	int epoll;
 	size_t pages;
 	bool on_exec, lost_format;
@@ -67,6 +68,7 @@ static void perf_free(struct coll_source *base)
 	vec_fini(&s->ring_fds);
 	vec_fini(&s->sideband);
 	vec_fini(&s->sampling);
+	vec_fini(&s->sampled);
 	vec_fini(&s->enabled);
 	vec_for(&s->events, name)
 		free(*name);
@@ -107,16 +109,19 @@ static void take_reading(int fd, struct reading *out)
 
 static void tell_shares(const struct perf_source *s)
 {
-	for (size_t i = 0; i < s->events.len; i++) {
-		struct coll_share share = { 0 };
+	CLEANUP(free_ptr)
+	struct coll_reading *readings = calloc(s->sampling.len + 1, sizeof(*readings));
+	struct coll_share share;
+	struct reading r;
 
-		for (size_t j = i; j < s->sampling.len; j += s->events.len) {
-			struct reading r;
-
-			take_reading(s->sampling.data[j], &r);
-			share.enabled += r.enabled;
-			share.running += r.running;
-		}
+	for (size_t i = 0; readings && i < s->sampling.len; i++) {
+		take_reading(s->sampling.data[i], &r);
+		readings[i] = s->sampled.data[i];
+		readings[i].enabled = r.enabled;
+		readings[i].running = r.running;
+	}
+	for (size_t i = 0; readings && i < s->events.len; i++) {
+		coll_share_sum(readings, s->sampling.len, i, &share);
 		coll_share_tell(s->events.data[i], &share);
 	}
 }
@@ -321,6 +326,7 @@ static int keep(struct perf_source *s, bool sampling, int fd, struct err *err)
 static int open_one(struct perf_source *s, const struct coll_perf_options *opt, size_t cpu,
 		    const struct coll_perf_open *how, struct err *err)
 {
+	struct coll_reading which = { .whose = how->pid == -1 ? how->cpu : how->pid };
 	uint64_t id;
 	int fd = coll_perf_open_sideband(how, err), rc;
 
@@ -333,6 +339,11 @@ static int open_one(struct perf_source *s, const struct coll_perf_options *opt, 
 		fd = open_sampling(&opt->events[i], how, err);
 		if (fd < 0)
 			return fd;
+		which.event = i;
+		if (vec_push(&s->sampled, which)) {
+			close(fd);
+			return err_errno(err, -ENOMEM, "perf events");
+		}
 		rc = keep(s, true, fd, err);
 		if (!rc)
 			rc = attach(s, cpu, fd, err);

@@ -63,6 +63,34 @@ void coll_together_note(const struct coll_event *events, size_t nr, char note[25
 		close(fds[i]);
 }
 
+static int by_whose(const void *a, const void *b)
+{
+	const struct coll_reading *x = a, *y = b;
+
+	return (x->whose > y->whose) - (x->whose < y->whose);
+}
+
+void coll_share_sum(struct coll_reading *readings, size_t nr, size_t event,
+		    struct coll_share *out)
+{
+	uint64_t longest = 0; /* that any copy of this one's was enabled */
+
+	*out = (struct coll_share){ 0 };
+	qsort(readings, nr, sizeof(*readings), by_whose);
+	for (size_t i = 0; i < nr; i++) {
+		const struct coll_reading *r = &readings[i];
+
+		if (r->event == event) {
+			out->running += r->running;
+			longest = r->enabled > longest ? r->enabled : longest;
+		}
+		if (i + 1 == nr || r[1].whose != r->whose) {
+			out->enabled += longest;
+			longest = 0;
+		}
+	}
+}
+
 void coll_share_tell(const char *event, const struct coll_share *s)
 {
 	double share = s->enabled ? (double)s->running / (double)s->enabled : 1;

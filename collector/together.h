@@ -25,10 +25,26 @@ int coll_together_check(const struct coll_event *events, size_t nr, struct err *
  */
 void coll_together_note(const struct coll_event *events, size_t nr, char note[256]);
 
-/* For how long an event was to be counted and was, in nanoseconds, summed over CPUs. */
+/* For how long an event was to be counted and was, in nanoseconds, summed over threads, or
+ * over CPUs where these are sampled whole. */
 struct coll_share {
 	uint64_t enabled, running;
 };
+
+/*
+ * What the kernel says of one descriptor, in nanoseconds, with all that inherited from it.
+ * A thread's event is opened once for each CPU: all of them are enabled whenever the
+ * thread runs, and that of the CPU where it does is the one that is counted.
+ */
+struct coll_reading {
+	size_t event;
+	long whose; /* the thread, or the CPU that is sampled whole */
+	uint64_t enabled, running;
+};
+
+/* Sums the readings of an event, as many as there are; brings them into another order. */
+void coll_share_sum(struct coll_reading *readings, size_t nr, size_t event,
+		    struct coll_share *out);
 
 /* Says for which share of the time an event was counted, unless that is all of it. */
 void coll_share_tell(const char *event, const struct coll_share *s);

@@ -157,7 +157,7 @@ static const char *file_of(const struct sym_job *job)
 /*
  * Must not wait: the path may lead into the very mount that asks.  So it is only walked
  * where the kernel has all of it in memory; elsewhere the answer is "not known", and a
- * helper, which has a deadline, reads the file again.
+ * helper, which has limits, reads the file again.
  */
 static struct sym_identity look_at(const struct sym_job *job)
 {

@@ -6,26 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include "libsym/wire.h"
 
 enum { STEP_MS = 50, FIRST_ROOM = 64 * 1024 };
 
-#define MOST (sizeof(struct sym_frame) + SYM_WIRE_MAX + sizeof(struct sym_trailer))
+#define MOST (sizeof(struct sym_frame) + SYM_WIRE_MAX + sizeof(struct box_trailer))
 
 void sym_exchange_fini(struct sym_exchange *x)
 {
 	free(x->data);
 	*x = (struct sym_exchange){ 0 };
-}
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000ll + t.tv_nsec / 1000000;
 }
 
 /* As much room as the frame says that there will be, once it is there. */
@@ -39,7 +30,7 @@ static int make_room(struct sym_exchange *x)
 		return 0;
 	if (x->len >= sizeof(f)) {
 		memcpy(&f, x->data, sizeof(f));
-		want = sizeof(f) + (size_t)f.len + sizeof(struct sym_trailer) + 1;
+		want = sizeof(f) + (size_t)f.len + sizeof(struct box_trailer) + 1;
 		if (want <= x->cap || want > MOST + 1)
 			return -EBADMSG; /* more than announced */
 	}
@@ -70,15 +61,15 @@ static int receive(struct sym_exchange *x, int fd)
 /* What of it is answer and what trailer. */
 static void take_apart(struct sym_exchange *x)
 {
-	struct sym_trailer *t = &x->trailer;
+	struct box_trailer *t = &x->trailer;
 	struct sym_frame f;
 
 	if (x->len < sizeof(*t))
 		return;
 	x->len -= sizeof(*t);
 	memcpy(t, x->data + x->len, sizeof(*t));
-	if (t->magic != SYM_TRAILER_MAGIC) {
-		*t = (struct sym_trailer){ 0 };
+	if (t->magic != BOX_TRAILER_MAGIC) {
+		*t = (struct box_trailer){ 0 };
 		return;
 	}
 	if (x->len < sizeof(f))
@@ -102,9 +93,8 @@ static void send_some(int fd, const struct strbuf *request, size_t *sent)
 }
 
 int sym_exchange_run(struct sym_exchange *x, int fd, const struct strbuf *request,
-		     unsigned patience_ms, const atomic_bool *cancel)
+		     const atomic_bool *cancel)
 {
-	int64_t give_up = now_ms() + patience_ms;
 	size_t sent = 0;
 	int rc = 0;
 
@@ -113,8 +103,6 @@ int sym_exchange_run(struct sym_exchange *x, int fd, const struct strbuf *reques
 
 		if (cancel && atomic_load_explicit(cancel, memory_order_relaxed))
 			return -EINTR;
-		if (now_ms() > give_up)
-			return -ETIMEDOUT;
 		if (sent < request->len)
 			p.events |= POLLOUT;
 		if (poll(&p, 1, STEP_MS) <= 0)

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "base/box/box.h"
 #include "base/strbuf.h"
 #include "libsym/request.h"
 
@@ -12,7 +13,7 @@
 struct sym_exchange {
 	char *data; /* heap, aligned; frame, answer, trailer, as far as they came */
 	size_t len, cap;
-	struct sym_trailer trailer; /* magic 0: none came, the helper itself has gone */
+	struct box_trailer trailer; /* magic 0: none came, the box itself has gone */
 	const char *answer;         /* in data; NULL if incomplete */
 	size_t answer_len;
 };
@@ -22,10 +23,10 @@ void sym_exchange_fini(struct sym_exchange *x);
 /**
  * sym_exchange_run - sends a request and collects what comes back until the end
  * @fd: our end of the job's socket
- * @patience_ms: more than the job's deadline, which is for others to enforce
- * Returns 0; -EINTR if cancelled; -ETIMEDOUT; -EBADMSG if too much came; -ENOMEM.
+ * That comes: the box ends a job that is blocked, or processor time a busy one.
+ * Returns 0; -EINTR if cancelled; -EBADMSG if too much came; -ENOMEM.
  */
 int sym_exchange_run(struct sym_exchange *x, int fd, const struct strbuf *request,
-		     unsigned patience_ms, const atomic_bool *cancel);
+		     const atomic_bool *cancel);
 
 #endif

@@ -44,7 +44,7 @@ static int read_all(int fd, void *data, size_t len)
 static int read_request(void **out, size_t *len)
 {
 	struct sym_frame f;
-	int rc = read_all(SYM_SANDBOX_FD, &f, sizeof(f));
+	int rc = read_all(BOX_FD, &f, sizeof(f));
 
 	if (rc)
 		return rc;
@@ -52,7 +52,7 @@ static int read_request(void **out, size_t *len)
 		return -EBADMSG;
 	*out = malloc(f.len + 1);
 	*len = f.len;
-	return *out ? read_all(SYM_SANDBOX_FD, *out, f.len) : -ENOMEM;
+	return *out ? read_all(BOX_FD, *out, f.len) : -ENOMEM;
 }
 
 static int load(const struct sym_request *r, struct strbuf *out, struct err *err)
@@ -112,7 +112,7 @@ static int send_answer(struct strbuf *out)
 		return -EFBIG;
 	f.len = (uint32_t)(out->len - sizeof(f));
 	memcpy(out->data, &f, sizeof(f));
-	return file_write_all(SYM_SANDBOX_FD, out->data, out->len);
+	return file_write_all(BOX_FD, out->data, out->len);
 }
 
 /* What cannot be done as it was asked for is answered by the reason. */
@@ -159,23 +159,24 @@ static int serve(pid_t parent, unsigned cpu_seconds)
 	return rc ? rc : answer(&r, &out);
 }
 
-void sym_helper_child(int fd, pid_t parent, unsigned cpu_seconds)
+static int prepare(void)
 {
-	sigset_t none;
-	int rc;
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (fd != SYM_SANDBOX_FD && dup2(fd, SYM_SANDBOX_FD) < 0)
-		_exit(SYM_HELPER_FAILED);
-	close(0);
-	close(1);
-	close_range(SYM_SANDBOX_FD + 1, ~0u, 0);
-	rc = serve(parent, cpu_seconds);
-	_exit(rc == -ENOMEM   ? SYM_HELPER_NO_MEMORY
-	      : rc == -EFBIG  ? SYM_HELPER_TOO_BIG
-	      : rc == -EINVAL ? SYM_HELPER_REFUSED
-	      : rc            ? SYM_HELPER_FAILED
-			      : 0);
+	return sym_sandbox_prepare(NULL);
 }
+
+static int job(pid_t box, const struct box_limits *limits)
+{
+	int rc = serve(box, limits->cpu_s);
+
+	return rc == -ENOMEM   ? SYM_HELPER_NO_MEMORY
+	       : rc == -EFBIG  ? SYM_HELPER_TOO_BIG
+	       : rc == -EINVAL ? SYM_HELPER_REFUSED
+	       : rc            ? SYM_HELPER_FAILED
+			       : 0;
+}
+
+const struct box_kind sym_helper_box = {
+	.name = "opfs-symbols",
+	.prepare = prepare,
+	.job = job,
+};

@@ -16,7 +16,8 @@ struct sym_cred {
 	size_t nr_groups;
 };
 
-/* Where things are; NULL or "" stands for the default.  All borrowed. */
+/* Where things are; NULL or "" stands for the default.  All borrowed.  Paths are absolute,
+ * here and below: a helper works elsewhere. */
 struct sym_places {
 	const char *debug_dir; /* /usr/lib/debug */
 	const char *kallsyms;  /* /proc/kallsyms */

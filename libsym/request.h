@@ -12,23 +12,14 @@
 
 /*
  * What goes over a job's socket: a frame to the helper, a frame back, and behind it the
- * trailer, which the parent of all helpers writes when the job's process has ended.
+ * box's trailer (base/box/box.h).
  */
 #define SYM_REQUEST_MAGIC 0x71526d79u
 #define SYM_ANSWER_MAGIC 0x6e416d79u
-#define SYM_TRAILER_MAGIC 0x72546d79u
 #define SYM_REQUEST_MAX (64u << 20)
 
 struct sym_frame {
 	uint32_t magic, len; /* bytes behind this */
-};
-
-enum sym_end { SYM_END_ITSELF, SYM_END_DEADLINE };
-
-struct sym_trailer {
-	uint32_t magic;
-	int32_t status; /* as waitpid() */
-	uint32_t end;   /* enum sym_end */
 };
 
 enum sym_request_kind {

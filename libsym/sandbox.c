@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "base/box/box.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 
@@ -50,7 +51,7 @@ static int add_rules(scmp_filter_ctx ctx)
 		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, allowed[i], 0);
 	if (!rc)
 		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(write), 1,
-				      SCMP_A0(SCMP_CMP_EQ, SYM_SANDBOX_FD));
+				      SCMP_A0(SCMP_CMP_EQ, BOX_FD));
 	/* O_TMPFILE contains O_DIRECTORY, which opendir() needs: looked at without it */
 	if (!rc)
 		rc = seccomp_rule_add(

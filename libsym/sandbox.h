@@ -4,7 +4,6 @@
 
 #include "base/err.h"
 
-#define SYM_SANDBOX_FD 3 /* the only descriptor that may be written to */
 #define SYM_SANDBOX_MEMORY (1u << 30)
 
 /* Prepares the filter once, before any job: 0 or -errno. */
@@ -14,7 +13,7 @@ int sym_sandbox_prepare(struct err *err);
 int sym_sandbox_limit(unsigned cpu_seconds, struct err *err);
 
 /**
- * sym_sandbox_enter - only reading files and writing to SYM_SANDBOX_FD from now on
+ * sym_sandbox_enter - only reading files and writing to BOX_FD from now on
  * Other system calls fail with EPERM: no network, no new process, nothing written.  On a
  * kernel without seccomp filters the limits above are all there is.  Does nothing where
  * the address sanitizer needs more.

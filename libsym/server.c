@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/box/box.h"
 #include "base/cleanup.h"
 #include "base/strbuf.h"
 #include "libsym/exchange.h"
@@ -17,27 +18,19 @@
 #include "libsym/request.h"
 #include "libsym/sandbox.h"
 #include "libsym/server_run.h"
-#include "libsym/spawn.h"
 #include "libsym/wire.h"
 
-enum {
-	CPU_S = 10,
-	DEADLINE_MS = 30000,
-	GRACE_MS = 2000,
-	STEP_NS = 50000000,
-	MIN_JOBS = 2,
-	MAX_JOBS = 16
-};
+enum { CPU_S = 10, BLOCKED_MS = 30000, STEP_NS = 50000000, MIN_JOBS = 2, MAX_JOBS = 16 };
 
 struct sym_server {
 	pthread_mutex_t lock; /* over all below */
 	pthread_cond_t room;  /* a job ended */
-	struct sym_spawned helper;
+	struct box helper;
 	unsigned
 		started; /* helpers so far: tells an old one's death from the new one's */
 	unsigned running, max_jobs;
-	struct sym_limits limits; /* constant */
-	char *program;            /* constant */
+	struct box_limits limits; /* constant */
+	char *program;            /* constant; NULL: /proc/self/exe */
 };
 
 static unsigned default_jobs(void)
@@ -56,15 +49,15 @@ struct sym_server *sym_server_new(const struct sym_server_options *opts)
 
 	if (!s)
 		return NULL;
-	s->program = strdup(o->program ? o->program : "/proc/self/exe");
-	if (!s->program) {
+	s->program = o->program ? strdup(o->program) : NULL;
+	if (o->program && !s->program) {
 		free(s);
 		return NULL;
 	}
 	s->limits.cpu_s = o->cpu_s ? o->cpu_s : CPU_S;
-	s->limits.deadline_ms = o->deadline_ms ? o->deadline_ms : DEADLINE_MS;
+	s->limits.blocked_ms = o->blocked_ms ? o->blocked_ms : BLOCKED_MS;
 	s->max_jobs = o->max_jobs ? o->max_jobs : default_jobs();
-	s->helper.control = -1;
+	s->helper = (struct box)BOX_NONE;
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -77,7 +70,7 @@ void sym_server_free(struct sym_server *s)
 {
 	if (!s)
 		return;
-	sym_spawn_end(&s->helper);
+	box_end(&s->helper);
 	pthread_cond_destroy(&s->room);
 	pthread_mutex_destroy(&s->lock);
 	free(s->program);
@@ -127,14 +120,14 @@ static int hand_over(struct sym_server *s, int fd, unsigned *which, struct err *
 	pthread_mutex_lock(&s->lock);
 	for (int attempt = 0; attempt < 2 && rc; attempt++) {
 		if (s->helper.control < 0) {
-			rc = sym_spawn(s->program, &s->helper, err);
+			rc = box_start(&sym_helper_box, s->program, &s->helper, err);
 			if (rc)
 				break;
 			s->started++;
 		}
-		rc = sym_spawn_job(&s->helper, fd, &s->limits);
+		rc = box_job(&s->helper, fd, &s->limits);
 		if (rc) {
-			sym_spawn_end(&s->helper);
+			box_end(&s->helper);
 			err_errno(err, rc, "symbol helper");
 		}
 	}
@@ -148,7 +141,7 @@ static void forget(struct sym_server *s, unsigned which)
 {
 	pthread_mutex_lock(&s->lock);
 	if (s->started == which)
-		sym_spawn_end(&s->helper);
+		box_end(&s->helper);
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -166,8 +159,7 @@ static int run_once(struct sym_server *s, const struct strbuf *request,
 	close(pair[1]);
 	if (rc)
 		return rc;
-	return sym_exchange_run(x, mine, request, s->limits.deadline_ms + GRACE_MS,
-				cancel);
+	return sym_exchange_run(x, mine, request, cancel);
 }
 
 /*
@@ -188,7 +180,7 @@ static int run_job(struct sym_server *s, const struct strbuf *request,
 	for (int attempt = 0; attempt < 2; attempt++) {
 		sym_exchange_fini(x);
 		rc = run_once(s, request, cancel, x, &which, err);
-		if (rc == -ETIMEDOUT || (!rc && !x->trailer.magic))
+		if (!rc && !x->trailer.magic)
 			forget(s, which);
 		if (rc || x->trailer.magic)
 			break;
@@ -206,14 +198,14 @@ static bool ended_with(const struct sym_exchange *x, int status)
 }
 
 /* Why there is no answer. */
-static void explain(const struct sym_server *s, int rc, const struct sym_exchange *x,
+static void explain(const struct sym_server *s, const struct sym_exchange *x,
 		    struct strbuf *out)
 {
 	int status = x->trailer.status;
 
-	if (rc == -ETIMEDOUT || x->trailer.end == SYM_END_DEADLINE)
-		strbuf_printf(out, "took longer than %g s",
-			      s->limits.deadline_ms / 1000.0);
+	if (x->trailer.end == BOX_END_BLOCKED)
+		strbuf_printf(out, "waited longer than %g s for its files",
+			      s->limits.blocked_ms / 1000.0);
 	else if (x->trailer.magic && WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
 		strbuf_printf(out, "needs more than %u s of processor time",
 			      s->limits.cpu_s);
@@ -251,7 +243,7 @@ int sym_server_run(struct sym_server *s, const struct strbuf *request,
 	CLEANUP(sym_exchange_fini) struct sym_exchange x = { 0 };
 	int rc = run_job(s, request, cancel, &x, err);
 
-	if (rc && rc != -ETIMEDOUT && rc != -EBADMSG)
+	if (rc && rc != -EBADMSG)
 		return rc;
 	if (!rc && x.answer && ended_with(&x, 0)) {
 		rc = take(arg, x.answer, x.answer_len, err);
@@ -260,6 +252,6 @@ int sym_server_run(struct sym_server *s, const struct strbuf *request,
 	}
 	if (!rc && x.answer && ended_with(&x, SYM_HELPER_REFUSED))
 		return refuse(&x, err);
-	explain(s, rc, &x, why);
+	explain(s, &x, why);
 	return strbuf_error(why) ? err_errno(err, -ENOMEM, "symbol helper") : 1;
 }

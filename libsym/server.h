@@ -15,27 +15,21 @@
 #include "libsym/symtab.h"
 
 /*
- * Reads binaries in helper processes.  One image is one process: forked from a small
- * helper (this program started again), with the rights of the user who asks, an
- * limit of processor time, of memory and by the clock, no network and nothing writable.  What it answers is
- * checked before it is used.  A hostile binary costs its own job only.
- *
- * A program that uses this begins main() with
- *	if (sym_helper_wanted(argc, argv))
- *		return sym_helper_main(argc, argv);
+ * Reads binaries in helper processes.  One image is one process: a job of the box
+ * sym_helper_box (libsym/helper.h), with the rights of the user who asks, a limit of
+ * processor time, of memory and of waiting, no network and nothing writable.  What it
+ * answers is checked before it is used.  A hostile binary costs its own job only.  A
+ * program that uses this has sym_helper_box among its boxes.
  */
-bool sym_helper_wanted(int argc, char **argv);
-/* Serves until the program that started it has gone; returns the exit status. */
-int sym_helper_main(int argc, char **argv);
-
 struct sym_server;
 
 struct sym_server_options {  /* zeros are the defaults */
 	const char *program; /* what to start as helper; NULL: /proc/self/exe */
 	unsigned max_jobs;   /* at once; 0: twice the processors, 2 to 16 */
 	/* What a job may take: of processor time (0: 10), which is what a hostile binary
-	 * costs, and by the clock (0: 30000), which a slow disk or a busy machine takes. */
-	unsigned cpu_s, deadline_ms;
+	 * costs, and of waiting for a disk without a pause (0: 30000).  A busy machine costs
+	 * neither. */
+	unsigned cpu_s, blocked_ms;
 };
 
 /* Starts nothing yet.  @opts may be NULL.  NULL if out of memory. */
@@ -48,7 +42,7 @@ void sym_server_free(struct sym_server *s);
  * @job: borrowed for the call
  * @cancel: when it becomes true the job is killed; may be NULL
  * @out: a table with one reference, also when there are no symbols: its state and
- *	reason say why.  A job whose helper died, or that took too long, is SYM_BROKEN.
+ *	reason say why.  A job whose helper died, or that waited too long, is SYM_BROKEN.
  * Blocks the calling thread; any number of threads may call.
  * Returns 0; -EINTR if cancelled; -ENOMEM; another errno if helpers cannot be started.
  */

@@ -17,7 +17,7 @@ typedef int sym_take_answer(void *arg, const void *data, size_t len, struct err 
  * sym_server_run - one job of any kind
  * @request: frame included, see libsym/request.h
  * @take: is given the answer, if there is one; its bytes are aligned to 8
- * @why: the helper's end in words ("took longer than 30 s"), if there is none
+ * @why: the helper's end in words ("needs more than 10 s of processor time"), if there is none
  * Returns 0 if the answer was taken, 1 if there is none and @why tells the reason;
  * -EINVAL if the helper refused; -EINTR if cancelled; -ENOMEM; another errno if helpers
  * cannot be started.

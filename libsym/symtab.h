@@ -41,7 +41,7 @@ enum sym_state {
 	SYM_UNREADABLE, /* the asking user may not read it */
 	SYM_NOT_ELF,
 	SYM_CHANGED, /* not the file that was sampled: build-id or mtime differ */
-	SYM_BROKEN,  /* the file damages its reader: crash, limit or deadline */
+	SYM_BROKEN,  /* the file damages its reader: crash or limit */
 	SYM_NR_STATES,
 };
 

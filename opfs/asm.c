@@ -260,7 +260,7 @@ static int ask(const struct batch *b, uint32_t image, struct sym_disasm **out,
 	return rc;
 }
 
-/* An image that killed a helper, or kept it until its deadline, is not asked again. */
+/* An image that killed a helper, or took it to its limits, is not asked again. */
 static int fetch(const struct batch *b, struct asm_units *all, struct sym_disasm **out,
 		 struct err *err)
 {

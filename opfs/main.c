@@ -3,11 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/box/box.h"
 #include "base/log.h"
 #include "base/opt.h"
 #include "base/strbuf.h"
 #include "base/cleanup.h"
-#include "libsym/server.h"
+#include "libsym/helper.h"
 #include "opfs/cli.h"
 #include "opfs/mount.h"
 
@@ -80,12 +81,14 @@ static void skip_verbose(int *argc, char ***argv)
 	}
 }
 
+static const struct box_kind *const boxes[] = { &sym_helper_box };
+
 int main(int argc, char **argv)
 {
 	const struct command *command;
 
-	if (sym_helper_wanted(argc, argv))
-		return sym_helper_main(argc, argv);
+	if (box_wanted(argc, argv))
+		return box_main(boxes, sizeof(boxes) / sizeof(boxes[0]), argc, argv);
 	log_init("opfs");
 	signal(SIGPIPE, SIG_IGN); /* a write says EPIPE instead */
 	skip_verbose(&argc, &argv);

@@ -10,13 +10,13 @@
  * For how long a process waits for something else than a processor.  A clock cannot tell
  * that: on a busy machine a healthy process may not run for seconds.  So it is looked at
  * now and then: the time between two looks counts if the process was seen waiting at both,
- * and had not run meanwhile.
+ * and had not run meanwhile.  Of a process with threads the first one is looked at.
  */
 struct box_state {
-	uint64_t looked_ns;  /* CLOCK_MONOTONIC, of the last look; 0: none yet */
-	uint64_t switches;   /* how often it had waited then, and lost its processor */
-	bool waits;          /* it was waiting then */
-	uint64_t waited_ns;  /* in its present wait, as far as seen */
+	uint64_t looked_ns; /* CLOCK_MONOTONIC, of the last look; 0: none yet */
+	uint64_t switches;  /* how often it had waited then, and lost its processor */
+	bool waits;         /* it was waiting then */
+	uint64_t waited_ns; /* in its present wait, as far as seen */
 };
 
 /* A look that comes late counts as so much: who looks may not have run himself. */

@@ -2,12 +2,16 @@
 /* Prints what libsym knows of an image, a line a symbol: for the tests. */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/box/box.h"
 #include "base/cleanup.h"
 #include "base/opt.h"
+#include "libsym/helper.h"
 #include "libsym/image.h"
 #include "libsym/server.h"
 
@@ -95,12 +99,12 @@ static int set_uid(void *ctx, const char *arg, struct err *err)
 	return rc;
 }
 
-static int set_deadline(void *ctx, const char *arg, struct err *err)
+static int set_blocked(void *ctx, const char *arg, struct err *err)
 {
 	uint64_t n;
 	int rc = set_number(arg, &n, err);
 
-	((struct request *)ctx)->server.deadline_ms = (unsigned)n;
+	((struct request *)ctx)->server.blocked_ms = (unsigned)n;
 	return rc;
 }
 
@@ -156,7 +160,7 @@ static const struct opt options[] = {
 	{ 'u', "uid", "UID", "with the rights of this user", set_uid },
 	{ 'd', "demangle", "STYLE", "none, normal, smart", set_style },
 	{ 'a', "at", "OFFSET", "only the symbol that covers it", set_at },
-	{ 't', "deadline", "MS", "for the helper", set_deadline },
+	{ 't', "blocked", "MS", "for the helper", set_blocked },
 	{ 0, "cpu", "SECONDS", "for the helper", set_cpu },
 	{ 'i', "in-process", NULL, "without a helper", set_flag_in_process },
 	{ 'q', "quiet", NULL, "the state only", set_flag_quiet },
@@ -254,6 +258,8 @@ static int demangle_stdin(struct sym_server *server, const struct request *r,
 	return rc;
 }
 
+static const struct box_kind *const boxes[] = { &sym_helper_box };
+
 int main(int argc, char **argv)
 {
 	struct request r = { 0 };
@@ -261,12 +267,17 @@ int main(int argc, char **argv)
 	struct sym_server *server;
 	int first = 0, rc;
 	enum opt_result parsed;
+	char cwd[PATH_MAX], path[2 * PATH_MAX]; /* a helper is elsewhere */
 
-	if (sym_helper_wanted(argc, argv))
-		return sym_helper_main(argc, argv);
+	if (box_wanted(argc, argv))
+		return box_main(boxes, sizeof(boxes) / sizeof(boxes[0]), argc, argv);
 	parsed = opt_parse(&program, argc, argv, &r, &first);
 	if (parsed != OPT_RUN)
 		return parsed == OPT_DONE ? 0 : 2;
+	if (first < argc && argv[first][0] != '/' && getcwd(cwd, sizeof(cwd))) {
+		snprintf(path, sizeof(path), "%s/%s", cwd, argv[first]);
+		argv[first] = path;
+	}
 	r.job.path = first < argc ? argv[first] : NULL;
 	r.job.places = &r.places;
 	server = sym_server_new(&r.server);

@@ -107,3 +107,40 @@ Test(together, tells_the_share_of_time_an_event_was_counted)
 	expect_told(1000000, 999000, NULL);
 	expect_told(0, 0, NULL);
 }
+
+static void expect_sum(struct coll_reading *r, size_t nr, size_t event, uint64_t enabled,
+		       uint64_t running)
+{
+	struct coll_share share;
+
+	coll_share_sum(r, nr, event, &share);
+	cr_expect_eq(share.enabled, enabled, "%llu", (unsigned long long)share.enabled);
+	cr_expect_eq(share.running, running, "%llu", (unsigned long long)share.running);
+}
+
+Test(together, a_thread_is_counted_on_one_cpu_at_a_time)
+{
+	/* two threads on three CPUs; of the second event one CPU's copy lost its turn */
+	struct coll_reading r[] = {
+		{ 0, 71, 1000, 600 }, { 1, 71, 1000, 600 }, { 0, 72, 500, 0 },
+		{ 1, 72, 500, 0 },    { 0, 71, 1000, 0 },   { 1, 71, 1000, 0 },
+		{ 0, 72, 499, 500 },  { 1, 72, 500, 100 },  { 0, 71, 999, 400 },
+		{ 1, 71, 1000, 400 }, { 0, 72, 500, 0 },    { 1, 72, 500, 0 },
+	};
+
+	expect_sum(r, 12, 0, 1500, 1500);
+	expect_sum(r, 12, 1, 1500, 1100);
+	expect_sum(r, 12, 2, 0, 0);
+	expect_sum(r, 0, 0, 0, 0);
+}
+
+Test(together, cpus_that_are_sampled_whole_are_summed)
+{
+	struct coll_reading r[] = {
+		{ 0, 0, 1000, 500 },
+		{ 0, 1, 1000, 500 },
+		{ 0, 2, 300, 300 }, /* went offline */
+	};
+
+	expect_sum(r, 3, 0, 2300, 1300);
+}

@@ -2,10 +2,12 @@
 /* Lets every test program of this folder be its own symbol helper. */
 #include <unistd.h>
 
-#include "libsym/server.h"
+#include "libsym/helper.h"
 
 __attribute__((constructor)) static void be_helper(int argc, char **argv)
 {
-	if (sym_helper_wanted(argc, argv))
-		_exit(sym_helper_main(argc, argv));
+	static const struct box_kind *const boxes[] = { &sym_helper_box };
+
+	if (box_wanted(argc, argv))
+		_exit(box_main(boxes, 1, argc, argv));
 }

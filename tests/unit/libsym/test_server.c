@@ -110,7 +110,7 @@ Test(server, a_helper_ends_with_its_server)
 
 Test(server, a_program_that_is_no_helper_is_an_error_not_a_hang)
 {
-	struct sym_server_options opts = { .program = "/bin/true", .deadline_ms = 500 };
+	struct sym_server_options opts = { .program = "/bin/true", .blocked_ms = 500 };
 	struct sym_server *s = sym_server_new(&opts);
 	struct sym_table *t = NULL;
 
