@@ -72,7 +72,7 @@ struct catalog_bad {   /* a file that could not be read: named in `status` */
 };
 
 struct catalog {
-	int refs;            /* atomic */
+	int refs;            /* atomic; first: see join_images() in profile_compare.c */
 	uint64_t generation; /* changes whenever anything below would be read differently */
 	bool saved;          /* no session of it will change: may be cached for long */
 	bool borrows;        /* all it points to is another's, but for @arena */

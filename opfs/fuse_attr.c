@@ -151,7 +151,7 @@ int fs_place(struct fuse_fs *fs, struct node *n, const struct viewer *v,
 	CLEANUP(node_place_fini) struct node_place *np = NULL;
 	unsigned now = atomic_load(&fs->epoch), then;
 	struct place fresh;
-	struct err err;
+	struct err err = { 0 };
 	int rc;
 
 	np = node_where(&fs->nodes, n, &then);

@@ -84,7 +84,7 @@ static int make_list(struct fuse_fs *fs, struct handle *h, const struct fs_viewe
 {
 	CLEANUP(node_place_fini) struct node_place *np = NULL;
 	struct dir_list *list;
-	struct err err;
+	struct err err = { 0 };
 	uint64_t ino;
 	int rc;
 

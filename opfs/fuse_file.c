@@ -44,7 +44,7 @@ static int text_run(void *arg, const atomic_bool *cancel)
 {
 	struct text_work *x = arg;
 	struct node_place *np;
-	struct err err;
+	struct err err = { 0 };
 	unsigned epoch;
 	int rc;
 

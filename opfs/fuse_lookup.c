@@ -34,7 +34,7 @@ static int find_text(struct fuse_fs *fs, const struct viewer *v, bool quick,
 		     struct node_found *found)
 {
 	struct text *text = tree_text_cached(fs->tree, &found->place, v);
-	struct err err;
+	struct err err = { 0 };
 	int rc = 0;
 
 	found->keep_text = !found->place.cat;
@@ -57,7 +57,7 @@ static int resolve(struct fuse_fs *fs, struct node *parent, const struct node_na
 {
 	CLEANUP(node_place_fini) struct node_place *np = NULL;
 	const struct place *file = NULL;
-	struct err err;
+	struct err err = { 0 };
 	uint64_t ino;
 	unsigned then;
 	int rc;

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -171,8 +172,10 @@ static int join_images(struct compare *c)
 
 	if (!cat)
 		return no_memory(c);
-	*cat = *a;
 	cat->refs = 1;
+	/* all behind the count, which others change meanwhile */
+	memcpy(&cat->generation, &a->generation,
+	       sizeof(*cat) - offsetof(struct catalog, generation));
 	cat->borrows = true;
 	cat->arena = (struct arena){ 0 };
 	p->cat = cat;

@@ -98,12 +98,14 @@ static void advance(struct tar *a, const char *buf, size_t len)
 	}
 }
 
-/* Reads and sums up as far as @end. */
+/* Reads and sums up as far as @end, and not the MANIFEST: that is read with this lock. */
 static int catch_up(struct tar *a, uint64_t end, const atomic_bool *cancel)
 {
+	uint64_t manifest = a->members.data[a->members.len - 1].off;
 	char *chunk = malloc(CHUNK);
 	int rc = chunk ? 0 : -ENOMEM;
 
+	end = end < manifest ? end : manifest;
 	while (!rc && a->sums.at < end && current(a)->kind != MEMBER_MANIFEST) {
 		uint64_t left = end - a->sums.at;
 		size_t n = left < CHUNK ? (size_t)left : CHUNK;
@@ -156,7 +158,7 @@ int tar_sums_read(struct tar *a, char *buf, size_t len, uint64_t off,
 	if (rc)
 		return rc;
 	end_members(a); /* empty ones at the very end */
-	rc = catch_up(a, a->members.data[a->members.len - 1].off, cancel);
+	rc = catch_up(a, UINT64_MAX, cancel);
 	if (!rc && !s->manifest.len)
 		make_manifest(a, &s->manifest);
 	rc = rc ? rc : strbuf_error(&s->manifest);

@@ -337,7 +337,7 @@ static bool needs_symbols(const struct place *p)
 
 static bool list_is_quick(struct tree *t, const struct place *p)
 {
-	struct err ignored;
+	struct err ignored = { 0 };
 	struct ask a = { .t = t, .quick = true, .err = &ignored };
 	bool newest;
 
@@ -350,7 +350,7 @@ static bool list_is_quick(struct tree *t, const struct place *p)
 bool tree_quick(struct tree *t, const struct place *p, const char *name, size_t len)
 {
 	CLEANUP(free_ptr) char *word = component(name, len);
-	struct err err;
+	struct err err = { 0 };
 	struct ask a = {
 		.t = t, .quick = true, .err = &err, .probe = reasons_is_probe(name, len)
 	};

@@ -108,7 +108,7 @@ static bool is_linked(const struct place *p, const struct axes *axes,
 /* What the tags leave of the files; -EINVAL: this one is not there. */
 static int emit_report(struct listing *l, const struct place *p, const struct report *r)
 {
-	struct err ignored;
+	struct err ignored = { 0 };
 	struct ask quietly = *l->a;
 	int rc;
 
@@ -173,7 +173,7 @@ static int list_profile(struct listing *l, const struct place *p)
 static bool is_event_link(const struct place *p, const char *listed)
 {
 	CLEANUP(names_fini) struct names events = { 0 };
-	struct err ignored;
+	struct err ignored = { 0 };
 	struct ask a = { .err = &ignored };
 
 	if (tree_value_names(&a, p, &spec_tags[SPEC_EVENT], &events))

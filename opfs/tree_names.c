@@ -111,7 +111,7 @@ static int is_possible(const struct ask *a, const struct place *p,
 		       const struct spec_tag *tag, const char *listed, bool *is)
 {
 	struct place to;
-	struct err ignored;
+	struct err ignored = { 0 };
 	struct ask quietly = *a;
 	int rc;
 
@@ -120,6 +120,8 @@ static int is_possible(const struct ask *a, const struct place *p,
 	*is = !rc;
 	if (!rc)
 		place_fini(&to);
+	if (rc == -EINTR)
+		return err_set(a->err, rc, "interrupted");
 	return rc == -ENOMEM || rc == -EAGAIN ? rc : 0;
 }
 

@@ -83,7 +83,7 @@ static int last_pattern(const struct ask *a, const struct place *p, struct strbu
 /* Leaves out what would leave nothing if it were excluded. */
 static int drop_last_ones(const struct ask *a, const struct place *p, struct names *n)
 {
-	struct err ignored;
+	struct err ignored = { 0 };
 	struct ask quiet = *a;
 	size_t kept = 0;
 	int rc = 0;

@@ -258,7 +258,7 @@ int tree_takes(const struct ask *a, const struct place *p, const struct report *
 int tree_check(struct tree *t, const struct place *p, const struct viewer *v,
 	       struct err *err)
 {
-	struct err ignored;
+	struct err ignored = { 0 };
 	struct ask a = { .t = t, .v = v, .err = err ? err : &ignored };
 
 	return p->report ? tree_takes(&a, p, p->report) : 0;

@@ -256,7 +256,7 @@ int tree_no_value(const struct ask *a, const struct place *from,
 {
 	CLEANUP(names_fini) struct names values = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
-	struct err ignored;
+	struct err ignored = { 0 };
 	struct ask quietly = *a;
 	bool exclusion =
 		tag->id == SPEC_IMAGE_EXCLUDE || tag->id == SPEC_LIB_IMAGE_EXCLUDE;

@@ -176,7 +176,7 @@ static bool is_nest(const struct place *from, const char *name)
 static bool is_file(const struct ask *a, const struct place *from,
 		    const struct report *report)
 {
-	struct err ignored;
+	struct err ignored = { 0 };
 	struct ask quietly = *a;
 
 	quietly.err = &ignored;
