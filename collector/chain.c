@@ -74,7 +74,8 @@ static void count_arc(struct coll_collect *c, const struct coll_context *from,
 		return;
 	}
 	key.callee = to;
-	if (coll_sink_add(&c->sink, &key, from_at << 32 | (to_at & UINT32_MAX), weight))
+	if (coll_sink_add(&c->sink, &key, from_at << 32 | (to_at & UINT32_MAX), weight,
+			  1))
 		c->stats.value[SPEC_STAT_LOST_CG_FILE]++;
 	else
 		c->stats.value[SPEC_STAT_ARCS]++;

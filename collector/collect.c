@@ -217,13 +217,13 @@ static struct coll_task *task_of_sample(struct coll_collect *c, const struct col
 
 /* Counts it in its file.  Returns STORED, or why not. */
 static enum spec_stat count_in_file(struct coll_collect *c, const struct coll_context *at,
-				    uint64_t key_at, uint32_t weight)
+				    uint64_t key_at, uint32_t weight, uint32_t counts)
 {
 	struct coll_key key;
 
 	if (!coll_route(c->separate, at, &key))
 		return SPEC_STAT_LOST_NO_APP_USER;
-	if (coll_sink_add(&c->sink, &key, key_at, weight))
+	if (coll_sink_add(&c->sink, &key, key_at, weight, counts))
 		return SPEC_STAT_LOST_SAMPLEFILE;
 	return SPEC_STAT_STORED;
 }
@@ -231,9 +231,9 @@ static enum spec_stat count_in_file(struct coll_collect *c, const struct coll_co
 /* As count_in_file(), with the calls that led there. */
 static enum spec_stat store_once(struct coll_collect *c, const struct coll_rec *rec,
 				 struct coll_task *task, const struct coll_context *at,
-				 uint64_t key_at, uint32_t weight)
+				 uint64_t key_at, uint32_t weight, uint32_t counts)
 {
-	enum spec_stat what = count_in_file(c, at, key_at, weight);
+	enum spec_stat what = count_in_file(c, at, key_at, weight, counts);
 
 	if (what == SPEC_STAT_STORED && c->callgraph)
 		coll_chain_count(c, rec, task, at, key_at, weight);
@@ -261,7 +261,7 @@ static enum spec_stat store_ext(struct coll_collect *c, const struct coll_rec *r
 		return unless_taken[result];
 	for (size_t i = 0; i < nr; i++) {
 		at->event = c->ext_first + hits[i].event;
-		now = store_once(c, rec, task, at, key_at, hits[i].weight);
+		now = store_once(c, rec, task, at, key_at, hits[i].weight, !i);
 		/* it is lost if any of its events could not be stored */
 		if (!i || now != SPEC_STAT_STORED)
 			what = now;
@@ -284,7 +284,7 @@ static void store(struct coll_collect *c, const struct coll_rec *rec,
 	else if (at->event == UINT32_MAX)
 		what = SPEC_STAT_LOST_STREAM;
 	else
-		what = store_once(c, rec, task, at, key_at, 1);
+		what = store_once(c, rec, task, at, key_at, 1, 1);
 	count(c, what);
 	if (what == SPEC_STAT_STORED && !task->noted)
 		coll_tasks_note(&c->tasks, task);

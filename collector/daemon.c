@@ -199,7 +199,9 @@ static void run(struct daemon *d)
 	int rc = 0;
 
 	while (!d->quit) {
-		wait_and_serve(d, !d->engine.running ? IDLE_MS : rc ? 1 : ROUND_MS);
+		wait_and_serve(d, rc ? 1 :
+				  d->engine.running || d->checkpointing ? ROUND_MS :
+									  IDLE_MS);
 		rc = d->engine.running ? coll_engine_round(&d->engine) : 0;
 		if (rc < 0) {
 			char why[128];
@@ -219,6 +221,9 @@ static int finish(struct daemon *d)
 
 	daemon_notify("STOPPING=1");
 	daemon_stop(d, "");
+	coll_engine_settle(&d->engine);
+	if (spec_stats_lost(&d->engine.collect.stats))
+		coll_engine_tell(&d->engine, true);
 	untold = d->engine.untold;
 	coll_keeper_free(d->keeper);
 	d->keeper = NULL;

@@ -74,6 +74,7 @@ void daemon_stop(struct daemon *d, const char *why)
 	if (rc < 0)
 		log_err("the last samples could not be taken: %s", strerror(-rc));
 	d->changed_s = (uint64_t)time(NULL);
+	d->checkpoint_ns = 0; /* what was not written back yet is, while nothing else is done */
 	log_note("sampling ended%s%s", *why ? ": " : "", why);
 	log_figures(&e->collect.stats);
 }

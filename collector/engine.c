@@ -264,11 +264,34 @@ static int tell_throttled(struct coll_engine *e, struct err *err)
 	return rc;
 }
 
+/* What the disk refused since.  Returns whether there was any. */
+static bool take_losses(struct coll_engine *e)
+{
+	struct coll_sink *sink = &e->collect.sink;
+	struct spec_stats *now = &e->collect.stats;
+	bool any = sink->lost || sink->lost_arcs;
+
+	coll_session_lose(&e->session, now, SPEC_STAT_STORED, SPEC_STAT_LOST_WRITE_BACK,
+			  TAKE(sink->lost));
+	coll_session_lose(&e->session, now, SPEC_STAT_ARCS, SPEC_STAT_LOST_CG_FILE,
+			  TAKE(sink->lost_arcs));
+	return any;
+}
+
+void coll_engine_settle(struct coll_engine *e)
+{
+	coll_sink_checkpoint(&e->collect.sink);
+	coll_sink_write_back(&e->collect.sink, UINT64_MAX);
+	take_losses(e);
+}
+
 void coll_engine_tell(struct coll_engine *e, bool closed)
 {
 	struct err err = { 0 };
-	int rc = tell_throttled(e, &err);
+	int rc;
 
+	take_losses(e);
+	rc = tell_throttled(e, &err);
 	if (!rc)
 		rc = coll_session_tell(&e->session, &e->collect.stats, closed, &err);
 	if (rc && (!e->untold || closed))
@@ -280,7 +303,9 @@ void coll_engine_tell_sometimes(struct coll_engine *e, uint64_t now_ns)
 {
 	uint64_t taken = e->collect.stats.value[SPEC_STAT_TAKEN];
 
-	if (now_ns - e->told_ns < SECOND_NS || taken == e->told_taken)
+	if (now_ns - e->told_ns < SECOND_NS)
+		return;
+	if (!take_losses(e) && taken == e->told_taken)
 		return;
 	e->told_ns = now_ns;
 	e->told_taken = taken;
@@ -333,6 +358,7 @@ int coll_engine_rotate(struct coll_engine *e, const char *name,
 		return rc;
 	}
 	tell_throttled(e, NULL);
+	take_losses(e);
 	rc = coll_session_rotate(&e->session, next, now, name, old, err);
 	if (rc)
 		return rc;

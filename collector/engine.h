@@ -71,6 +71,8 @@ int coll_engine_start(struct coll_engine *e, struct err *err);
 int coll_engine_round(struct coll_engine *e);
 /* Ends sampling, and takes all that is left.  0 or -errno. */
 int coll_engine_stop(struct coll_engine *e);
+/* Waits until the disk has the session's samples, or counts them as lost. */
+void coll_engine_settle(struct coll_engine *e);
 /* Closes the source, after coll_engine_stop(). */
 void coll_engine_close_source(struct coll_engine *e);
 

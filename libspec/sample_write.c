@@ -408,6 +408,12 @@ struct spec_disk spec_sample_disk(const struct spec_sample_writer *w)
 	return w->disk;
 }
 
+void spec_sample_doubt(struct spec_sample_writer *w, uint64_t sure)
+{
+	if (sure < w->disk.sure)
+		w->disk.sure = sure;
+}
+
 void spec_sample_sync_soon(const struct spec_sample_writer *w)
 {
 	sync_file_range(w->file.fd, 0, 0, SYNC_FILE_RANGE_WRITE);

@@ -60,6 +60,8 @@ void spec_sample_sync_soon(const struct spec_sample_writer *w);
 bool spec_sample_failed(const struct spec_sample_writer *w);
 /* What the file holds, and what of it is on the disk; a new file is not. */
 struct spec_disk spec_sample_disk(const struct spec_sample_writer *w);
+/* What is in the file was not written back by whoever had it open before. */
+void spec_sample_doubt(struct spec_sample_writer *w, uint64_t sure);
 /* Bytes of the file, which are all reserved on the disk, and mapped. */
 size_t spec_sample_len(const struct spec_sample_writer *w);
 /* Closes; NULL is fine.  What was added is in the file whether or not this is called. */
