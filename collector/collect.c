@@ -208,16 +208,20 @@ static struct coll_task *task_of_sample(struct coll_collect *c, const struct col
 	return task;
 }
 
+/* Counts @n at a place, which accounts for so many of the figures. */
 static int add(struct coll_collect *c, const struct coll_key *key, uint64_t at,
-	       uint64_t weight)
+	       const struct coll_count *n)
 {
 	int rc = 0;
+
+	uint64_t counts = n->samples + n->arcs, weight = n->weight;
 
 	while (weight && !rc) {
 		uint32_t some = weight < UINT32_MAX ? (uint32_t)weight : UINT32_MAX;
 
-		rc = coll_sink_add(&c->sink, key, at, some);
+		rc = coll_sink_add(&c->sink, key, at, some, (uint32_t)counts);
 		weight -= some;
+		counts = 0;
 	}
 	return rc;
 }
@@ -229,7 +233,7 @@ enum spec_stat coll_collect_file(struct coll_collect *c, const struct coll_key *
 		return coll_waiting_add(&c->waiting, key, at, count) ?
 			       SPEC_STAT_LOST_SAMPLEFILE :
 			       WAITS;
-	return add(c, key, at, count->weight) ? SPEC_STAT_LOST_SAMPLEFILE : SPEC_STAT_STORED;
+	return add(c, key, at, count) ? SPEC_STAT_LOST_SAMPLEFILE : SPEC_STAT_STORED;
 }
 
 /* What waited has its images by now. */
@@ -238,7 +242,7 @@ static void file_row(void *ctx, const struct coll_waiting_row *row)
 	struct coll_collect *c = ctx;
 	const struct coll_count *n = &row->count;
 
-	if (add(c, &row->key, row->at, n->weight)) {
+	if (add(c, &row->key, row->at, n)) {
 		c->stats.value[SPEC_STAT_LOST_SAMPLEFILE] += n->samples;
 		c->stats.value[SPEC_STAT_LOST_CG_FILE] += n->arcs;
 		return;

@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "libspec/sample_read.h"
+#include "libspec/sample_disk.h"
 #include "libspec/session.h"
 
 struct sums {
@@ -15,19 +15,16 @@ struct sums {
 
 static int sum_file(void *ctx, struct spec_session_file *file)
 {
-	CLEANUP(spec_sample_fini) struct spec_sample_reader r = { 0 };
 	struct sums *s = ctx;
 	struct err why = { 0 };
 	uint64_t total = 0;
 	int rc = file->bad ? err_set(&why, -EBADMSG, "%s", file->bad->msg) :
-			     spec_sample_open(s->fd, file->path, &r, &why);
+			     spec_disk_total(s->fd, file->path, &total, &why);
 
-	if (!rc)
-		rc = spec_sample_total(&r, &total, &why);
 	if (rc == -ENOMEM)
 		return rc;
 	if (rc) {
-		log_warn("a file of a session that was cut short is damaged: %s", why.msg);
+		log_warn("a file of a session is damaged: %s", why.msg);
 		spec_stats_note(s->fd, why.msg, NULL);
 		return 0;
 	}
@@ -78,4 +75,44 @@ int coll_complete(int session_fd, struct spec_live *live, struct err *err)
 	if (spec_live_read(session_fd, live, NULL))
 		*live = (struct spec_live){ 0 };
 	return live->closed ? 0 : complete(session_fd, live, err);
+}
+
+static bool correct(struct spec_stats *stats, const struct sums *s, uint64_t *lost)
+{
+	uint64_t *stored = &stats->value[SPEC_STAT_STORED],
+		 *arcs = &stats->value[SPEC_STAT_ARCS];
+	bool wrong = s->flat < *stored || s->arcs < *arcs;
+
+	*lost = 0;
+	if (s->flat < *stored) {
+		*lost = *stored - s->flat;
+		stats->value[SPEC_STAT_LOST_WRITE_BACK] += *lost;
+		*stored = s->flat;
+	}
+	if (s->arcs < *arcs) {
+		stats->value[SPEC_STAT_LOST_CG_FILE] += *arcs - s->arcs;
+		*arcs = s->arcs;
+	}
+	return wrong;
+}
+
+int coll_confirm(int session_fd, struct spec_live *live, uint64_t *lost, struct err *err)
+{
+	struct sums s = { .fd = session_fd };
+	struct spec_stats stats;
+	int rc = spec_session_walk(session_fd, spec_session_escaped(session_fd), sum_file,
+				   &s, err);
+
+	if (!rc)
+		rc = spec_stats_read(session_fd, &stats, err);
+	if (rc || !correct(&stats, &s, lost))
+		return rc;
+	rc = spec_stats_write(session_fd, &stats, err);
+	if (!rc)
+		rc = spec_stats_note(session_fd,
+				     "the disk refused samples after they had been "
+				     "counted: figures were made from the sample files",
+				     err);
+	live->generation++;
+	return rc ? rc : spec_live_write(session_fd, live, err);
 }

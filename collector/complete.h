@@ -15,4 +15,14 @@
  */
 int coll_complete(int session_fd, struct spec_live *live, struct err *err);
 
+/**
+ * coll_confirm - sees that what a session says is stored is on the disk
+ * Of a session that is closed.  Writes back its sample files; where they hold less than the
+ * figures say, the rest becomes a loss.
+ * @live: what stats/live says; is told anew if the figures change
+ * @lost: receives how many samples
+ * Returns 0 or -errno.
+ */
+int coll_confirm(int session_fd, struct spec_live *live, uint64_t *lost, struct err *err);
+
 #endif

@@ -200,8 +200,9 @@ static void run(struct daemon *d)
 	int rc = 0;
 
 	while (!d->quit) {
-		wait_and_serve(d, !d->engine.running ? IDLE_MS :
-							 coll_engine_pause_ms(&d->engine, rc));
+		wait_and_serve(d, d->engine.running || d->checkpointing ?
+					  coll_engine_pause_ms(&d->engine, rc) :
+					  IDLE_MS);
 		rc = d->engine.running ? coll_engine_round(&d->engine) : 0;
 		if (rc < 0) {
 			char why[128];
@@ -221,6 +222,9 @@ static int finish(struct daemon *d)
 
 	daemon_notify("STOPPING=1");
 	daemon_stop(d, "");
+	coll_engine_settle(&d->engine);
+	if (spec_stats_lost(&d->engine.collect.stats))
+		coll_engine_tell(&d->engine, true);
 	untold = d->engine.untold;
 	coll_keeper_free(d->keeper);
 	d->keeper = NULL;

@@ -74,6 +74,7 @@ void daemon_stop(struct daemon *d, const char *why)
 	if (rc < 0)
 		log_err("the last samples could not be taken: %s", strerror(-rc));
 	d->changed_s = (uint64_t)time(NULL);
+	d->checkpoint_ns = 0; /* what was not written back yet is, while nothing else is done */
 	log_note("sampling ended%s%s", *why ? ": " : "", why);
 	log_figures(&e->collect.stats);
 }
@@ -86,7 +87,7 @@ static int drain(struct daemon *d)
 	/* a round hands over what is older than the round before */
 	for (int i = 0; i < 2 && d->engine.running && rc >= 0; i++)
 		rc = coll_engine_round(&d->engine);
-	return rc < 0 ? rc : coll_engine_settle(&d->engine);
+	return rc < 0 ? rc : coll_engine_await(&d->engine);
 }
 
 int daemon_rotate(struct daemon *d, const char *name, struct strbuf *out, struct err *err)

@@ -102,7 +102,7 @@ static void add_session(const struct daemon *d, struct facts *f)
 	add_number(f, "lost", spec_stats_lost(now));
 	add_number(f, "waiting", coll_collect_waiting(&e->collect));
 	add_number(f, "past-samples", e->past.value[SPEC_STAT_TAKEN]);
-	add_number(f, "past-lost", spec_stats_lost(&e->past));
+	add_number(f, "past-lost", spec_stats_lost(&e->past) + coll_keeper_lost(d->keeper));
 	add_number(f, "rotations", d->rotations);
 	add_number(f, "sessions-removed", coll_keeper_removed(d->keeper));
 	if (e->collect.sink.broken)

@@ -196,11 +196,9 @@ static void checkpoint(struct daemon *d, uint64_t now)
 		d->checkpoint_ns = now;
 		coll_sink_checkpoint(sink);
 	}
-	rc = coll_sink_write_back(sink, now + WRITE_NS, &err);
-	if (rc > 0)
+	if (coll_sink_write_back(sink, now + WRITE_NS))
 		return;
-	if (!rc)
-		rc = spec_stats_sync(d->engine.session.fd, &err);
+	rc = spec_stats_sync(d->engine.session.fd, &err);
 	if (rc)
 		log_err("checkpoint: %s", err.msg);
 	d->checkpointing = false;

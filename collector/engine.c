@@ -252,7 +252,7 @@ int coll_engine_pause_ms(const struct coll_engine *e, int rc)
 	return rc ? 1 : is_asking(e) ? ASKING_MS : ROUND_MS;
 }
 
-int coll_engine_settle(struct coll_engine *e)
+int coll_engine_await(struct coll_engine *e)
 {
 	uint64_t until_ns = clock_mono_ns() + SECOND_NS;
 	int rc = 0;
@@ -299,12 +299,36 @@ static int tell_throttled(struct coll_engine *e, struct err *err)
 	return rc;
 }
 
+/* What the disk refused since.  Returns whether there was any. */
+static bool take_losses(struct coll_engine *e)
+{
+	struct coll_sink *sink = &e->collect.sink;
+	struct spec_stats *now = &e->collect.stats;
+	bool any = sink->lost || sink->lost_arcs;
+
+	coll_session_lose(&e->session, now, SPEC_STAT_STORED, SPEC_STAT_LOST_WRITE_BACK,
+			  TAKE(sink->lost));
+	coll_session_lose(&e->session, now, SPEC_STAT_ARCS, SPEC_STAT_LOST_CG_FILE,
+			  TAKE(sink->lost_arcs));
+	return any;
+}
+
+void coll_engine_settle(struct coll_engine *e)
+{
+	coll_sink_checkpoint(&e->collect.sink);
+	coll_sink_write_back(&e->collect.sink, UINT64_MAX);
+	take_losses(e);
+}
+
 void coll_engine_tell(struct coll_engine *e, bool closed)
 {
 	struct err err = { 0 };
-	struct spec_stats now = e->collect.stats;
-	int rc = tell_throttled(e, &err);
+	struct spec_stats now;
+	int rc;
 
+	take_losses(e);
+	rc = tell_throttled(e, &err);
+	now = e->collect.stats;
 	now.value[SPEC_STAT_TAKEN] += e->collect.deferred.samples;
 	if (!rc)
 		rc = coll_session_tell(&e->session, &now, closed, &err);
@@ -317,7 +341,9 @@ void coll_engine_tell_sometimes(struct coll_engine *e, uint64_t now_ns)
 {
 	uint64_t taken = e->collect.stats.value[SPEC_STAT_TAKEN];
 
-	if (now_ns - e->told_ns < SECOND_NS || taken == e->told_taken)
+	if (now_ns - e->told_ns < SECOND_NS)
+		return;
+	if (!take_losses(e) && taken == e->told_taken)
 		return;
 	e->told_ns = now_ns;
 	e->told_taken = taken;
@@ -369,8 +395,9 @@ int coll_engine_rotate(struct coll_engine *e, const char *name,
 		close_fd(&next);
 		return rc;
 	}
-	coll_engine_settle(e);
+	coll_engine_await(e);
 	tell_throttled(e, NULL);
+	take_losses(e);
 	/* what still waits is filed in the next session, and told there */
 	now = e->collect.stats;
 	now.value[SPEC_STAT_TAKEN] -= e->collect.waiting.all.samples;

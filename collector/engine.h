@@ -73,9 +73,11 @@ int coll_engine_round(struct coll_engine *e);
 int coll_engine_pause_ms(const struct coll_engine *e, int rc);
 /* Waits a second at most until everything taken so far is filed, but for what waits for a
  * file system or a process that does not answer.  0 or -errno. */
-int coll_engine_settle(struct coll_engine *e);
+int coll_engine_await(struct coll_engine *e);
 /* Ends sampling, and takes all that is left.  0 or -errno. */
 int coll_engine_stop(struct coll_engine *e);
+/* Waits until the disk has the session's samples, or counts them as lost. */
+void coll_engine_settle(struct coll_engine *e);
 /* Closes the source, after coll_engine_stop(). */
 void coll_engine_close_source(struct coll_engine *e);
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -34,7 +35,7 @@ struct coll_keeper {
 	pthread_mutex_t lock; /* guards what follows up to @samples_fd */
 	pthread_cond_t wake;
 	struct coll_keep keep;
-	uint64_t current, removed;
+	uint64_t current, removed, lost;
 	bool busy, woken, quit, make_room;
 	int samples_fd; /* borrowed; constant */
 	/* of the thread only */
@@ -212,13 +213,28 @@ static void retain(struct coll_keeper *k, const struct spec_dirlist *all,
 	vec_fini(&list);
 }
 
+static void tell_lost(struct coll_keeper *k, const char *name, uint64_t lost)
+{
+	if (!lost)
+		return;
+	log_err("session %s: the disk refused %" PRIu64 " samples that had been counted", name,
+		lost);
+	pthread_mutex_lock(&k->lock);
+	k->lost += lost;
+	pthread_mutex_unlock(&k->lock);
+}
+
 static void seal(struct coll_keeper *k, const char *name)
 {
 	struct err err = { 0 };
+	uint64_t lost;
+	int rc;
 
 	if ((time_t)(clock_mono_ns() / CLOCK_NS_PER_S) < k->retry || !coll_seal_due(k->samples_fd, name))
 		return;
-	if (!coll_seal(k->samples_fd, name, &err)) {
+	rc = coll_seal(k->samples_fd, name, &lost, &err);
+	tell_lost(k, name, lost);
+	if (!rc) {
 		log_debug("session %s is closed", name);
 		map_del(&k->sizes, name, strlen(name));
 		return;
@@ -379,6 +395,16 @@ bool coll_keeper_busy(struct coll_keeper *k)
 	busy = k->busy || k->woken;
 	pthread_mutex_unlock(&k->lock);
 	return busy;
+}
+
+uint64_t coll_keeper_lost(struct coll_keeper *k)
+{
+	uint64_t lost;
+
+	pthread_mutex_lock(&k->lock);
+	lost = k->lost;
+	pthread_mutex_unlock(&k->lock);
+	return lost;
 }
 
 uint64_t coll_keeper_removed(struct coll_keeper *k)

@@ -38,6 +38,8 @@ void coll_keeper_make_room(struct coll_keeper *k);
 bool coll_keeper_busy(struct coll_keeper *k);
 /* How many sessions it removed. */
 uint64_t coll_keeper_removed(struct coll_keeper *k);
+/* How many samples the disk had refused of sessions that were closed. */
+uint64_t coll_keeper_lost(struct coll_keeper *k);
 
 /**
  * coll_keeper_take - takes a session out of sight at once; its files go later

@@ -253,6 +253,7 @@ static int finish(struct run *r)
 	bool by_count = r->opt.events.len && r->opt.events.data[0].spec.count;
 
 	tell_ext(r);
+	coll_engine_settle(e);
 	coll_engine_tell(e, true);
 	coll_progress_end(&r->progress);
 	coll_collect_left_out(&e->collect, &left_out);

@@ -122,7 +122,7 @@ static int describe(int fd, struct strbuf *text, struct spec_manifest_about *abo
 	return 0;
 }
 
-int coll_seal(int samples_fd, const char *name, struct err *err)
+int coll_seal(int samples_fd, const char *name, uint64_t *lost, struct err *err)
 {
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
 	CLEANUP(close_fd) int fd = open_session(samples_fd, name);
@@ -131,9 +131,14 @@ int coll_seal(int samples_fd, const char *name, struct err *err)
 	struct spec_live live = { 0 };
 	int rc;
 
+	*lost = 0;
 	if (fd < 0)
 		return err_errno(err, fd, "%s", name);
 	rc = coll_complete(fd, &live, err);
+	if (!rc)
+		rc = coll_confirm(fd, &live, lost, err);
+	if (!rc)
+		rc = spec_stats_sync(fd, err);
 	if (!rc)
 		rc = describe(fd, &text, &about, events, err);
 	if (spec_started_read(fd, &about.start_ns, NULL))

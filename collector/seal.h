@@ -26,8 +26,10 @@ bool coll_seal_due(int samples_fd, const char *name);
  * coll_seal - gives a session its manifest
  * What a killed collector left is completed first: the figures, which are written once a
  * second, follow the sample files; files that are damaged are named in its notes.
- * Reads every byte of the session.  0 or -errno.
+ * What the disk refused after it was counted is taken from the figures.
+ * @lost: receives how many samples these are
+ * Reads every byte of the session.  0 or -errno: the disk does not have it.
  */
-int coll_seal(int samples_fd, const char *name, struct err *err);
+int coll_seal(int samples_fd, const char *name, uint64_t *lost, struct err *err);
 
 #endif

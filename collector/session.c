@@ -398,6 +398,23 @@ int coll_session_name_check(const char *name, struct err *err)
 	return 0;
 }
 
+static uint64_t take_out(uint64_t *figure, uint64_t nr)
+{
+	uint64_t out = nr < *figure ? nr : *figure;
+
+	*figure -= out;
+	return out;
+}
+
+void coll_session_lose(struct coll_session *s, struct spec_stats *now, enum spec_stat from,
+		       enum spec_stat to, uint64_t nr)
+{
+	uint64_t out = take_out(&now->value[from], nr);
+
+	now->value[to] += out;
+	s->before.value[to] += take_out(&s->before.value[from], nr - out);
+}
+
 int coll_session_tell(struct coll_session *s, const struct spec_stats *now, bool closed,
 		      struct err *err)
 {

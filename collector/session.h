@@ -64,6 +64,14 @@ bool coll_session_name_is_time(const char *name);
 /* 0, or -EINVAL with the reason why no session can be called so. */
 int coll_session_name_check(const char *name, struct err *err);
 
+/**
+ * coll_session_lose - takes out of a figure what turned out not to be so
+ * @now: the figures of this run; what is more than these have is of runs before
+ * @from: the figure; @to: the one that it is counted under instead
+ */
+void coll_session_lose(struct coll_session *s, struct spec_stats *now, enum spec_stat from,
+		       enum spec_stat to, uint64_t nr);
+
 /* Writes figures, and stats/live with a new generation; @now are those of this run. */
 int coll_session_tell(struct coll_session *s, const struct spec_stats *now, bool closed,
 		      struct err *err);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -17,6 +18,7 @@ enum {
 	MAX_OPEN = 4096,   /* each is a mapping as well */
 	MAX_MAPPED = 24 << 20, /* bytes; but MIN_OPEN files are open, however large */
 	MAX_KNOWN = 1 << 16, /* files that are remembered */
+	MAX_UNSURE = 1 << 14, /* of them, that may not be on the disk */
 	RETRY_AFTER = 512, /* samples: a full disk may have room again */
 };
 
@@ -30,6 +32,9 @@ struct coll_file {
 	size_t len;                      /* as it was last */
 	bool dirty;                      /* counted in since it was last written back */
 	uint32_t checkpoint;             /* the last that it was written back for */
+	/* of what was counted here: */
+	struct spec_disk disk;           /* as it was when it was closed */
+	uint64_t counts;                 /* how much of the figures it is */
 };
 
 static uint32_t default_max_open(void)
@@ -88,19 +93,51 @@ static void link_newest(struct coll_sink *s, struct coll_file *f)
 	s->newest = f;
 }
 
+/* Among closed files that are dirty, @newer and @older are those that were closed after
+ * and before. */
+static void link_unsure(struct coll_sink *s, struct coll_file *f)
+{
+	f->older = s->unsure_last;
+	f->newer = NULL;
+	if (s->unsure_last)
+		s->unsure_last->newer = f;
+	else
+		s->unsure_first = f;
+	s->unsure_last = f;
+	s->unsure++;
+}
+
+static void unlink_unsure(struct coll_sink *s, struct coll_file *f)
+{
+	if (f->newer)
+		f->newer->older = f->older;
+	else
+		s->unsure_last = f->older;
+	if (f->older)
+		f->older->newer = f->newer;
+	else
+		s->unsure_first = f->newer;
+	f->newer = f->older = NULL;
+	s->unsure--;
+}
+
 static void close_file_of(struct coll_sink *s, struct coll_file *f)
 {
 	unlink_open(s, f);
-	if (f->dirty && s->checkpoint)
-		spec_sample_sync_soon(f->writer);
-	f->dirty = false;
+	if (f->dirty) {
+		if (s->checkpoint)
+			spec_sample_sync_soon(f->writer);
+		link_unsure(s, f);
+	}
+	f->disk = spec_sample_disk(f->writer);
 	spec_sample_writer_free(f->writer);
 	f->writer = NULL;
 	s->mapped -= f->len;
 	s->open--;
 }
 
-/* Forgets files that are closed and without a failure; else all, which must be closed. */
+/* Forgets files that are closed, on the disk and without a failure; else all, which must
+ * be closed. */
 static void forget(struct coll_sink *s, bool all)
 {
 	for (uint32_t i = 0; i < s->cap; i++) {
@@ -109,7 +146,7 @@ static void forget(struct coll_sink *s, bool all)
 		while (*at) {
 			struct coll_file *f = *at;
 
-			if (!all && (f->writer || f->failed)) {
+			if (!all && (f->writer || f->failed || f->dirty)) {
 				at = &f->chain;
 				continue;
 			}
@@ -126,6 +163,8 @@ static void clear(struct coll_sink *s)
 		close_file_of(s, s->oldest);
 	if (s->table)
 		forget(s, true);
+	s->unsure_first = s->unsure_last = NULL;
+	s->unsure = 0;
 }
 
 void coll_sink_fini(struct coll_sink *s)
@@ -259,6 +298,75 @@ static int open_writer(struct coll_sink *s, struct coll_file *f, struct err *err
 	return rc;
 }
 
+static int fail(struct coll_sink *s, struct coll_file *f, int rc, const struct err *err)
+{
+	f->failed = rc;
+	f->skipped = 0;
+	if (!s->broken) {
+		s->broken = rc;
+		s->why = *err;
+	}
+	return rc;
+}
+
+/* @weight of what was counted in the file is not there. */
+static void lose(struct coll_sink *s, struct coll_file *f, uint64_t weight)
+{
+	uint64_t total = f->disk.total, nr = f->counts;
+
+	/* where both differ, at least the share that is missing */
+	if (total && weight < total)
+		nr = (uint64_t)(((unsigned __int128)nr * weight + total - 1) / total);
+	f->counts -= nr;
+	f->disk.total -= weight;
+	*(f->key.callee ? &s->lost_arcs : &s->lost) += nr;
+}
+
+/* What failed under us is counted as lost, but for what can be found again. */
+static void lose_found(struct coll_sink *s, struct coll_file *f, int rc,
+		       const struct err *err)
+{
+	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
+	uint64_t found = 0;
+
+	if (f->writer)
+		close_file_of(s, f);
+	if (f->dirty)
+		unlink_unsure(s, f);
+	f->dirty = false;
+	/* nothing of a file of which no sample is left is worth being stumbled over */
+	if (!file_path(s, &f->key, &path, NULL) &&
+	    spec_disk_find(s->session_fd, strbuf_str(&path), f->disk.sure, &found, NULL) ==
+		    -EBADMSG)
+		unlinkat(s->session_fd, strbuf_str(&path), 0);
+	if (found < f->disk.total)
+		lose(s, f, f->disk.total - found);
+	f->disk.sure = f->disk.total;
+	fail(s, f, rc, err);
+}
+
+/* Waits until the disk has what was counted in the file. */
+static void sync_file(struct coll_sink *s, struct coll_file *f)
+{
+	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
+	struct err err = { 0 };
+	int rc;
+
+	if (f->writer)
+		rc = spec_sample_sync(f->writer, &err);
+	else if (!(rc = file_path(s, &f->key, &path, &err)))
+		rc = spec_disk_sync(s->session_fd, strbuf_str(&path), &err);
+	if (rc) {
+		lose_found(s, f, rc, &err);
+		return;
+	}
+	if (!f->writer) {
+		unlink_unsure(s, f);
+		f->disk.sure = f->disk.total;
+	}
+	f->dirty = false;
+}
+
 /* It may have grown, or been opened.  One that was forgotten counts twice in @bytes. */
 static void measure(struct coll_sink *s, struct coll_file *f)
 {
@@ -275,20 +383,45 @@ static struct coll_image *own(const struct coll_image *img)
 	return (struct coll_image *)(uintptr_t)img;
 }
 
+/* Whoever closed it counted what @f->disk says; the kernel may have let it go since, and
+ * then read what the disk has. */
+static void opened(struct coll_sink *s, struct coll_file *f)
+{
+	struct spec_disk disk = spec_sample_disk(f->writer);
+
+	if (f->dirty) {
+		unlink_unsure(s, f);
+		spec_sample_doubt(f->writer, f->disk.sure);
+	}
+	link_newest(s, f);
+	s->open++;
+	s->mapped += f->len;
+	measure(s, f);
+	if (disk.total < f->disk.total) {
+		lose(s, f, f->disk.total - disk.total);
+		if (!s->broken) {
+			s->broken = -EIO;
+			err_set(&s->why, -EIO, "a sample file holds less than was counted "
+				"in it: the disk refused it");
+		}
+	} else if (!f->disk.total) {
+		f->counts = disk.total; /* of an earlier run, or forgotten meanwhile */
+	}
+}
+
 static int open_file(struct coll_sink *s, struct coll_file *f, struct err *err)
 {
 	const struct coll_key *k = &f->key;
 	int rc = open_writer(s, f, err);
 
+	while (s->unsure > MAX_UNSURE)
+		sync_file(s, s->unsure_first);
 	/* an earlier run's file is of another binary than today's */
 	if (rc == -ESTALE && !coll_images_other(own(k->image)))
 		rc = open_writer(s, f, err);
 	if (rc)
 		return rc;
-	link_newest(s, f);
-	s->open++;
-	s->mapped += f->len;
-	measure(s, f);
+	opened(s, f);
 	rc = coll_images_note(s->images, own(k->app), err);
 	if (!rc)
 		rc = coll_images_note(s->images, own(k->image), err);
@@ -302,19 +435,8 @@ static int open_file(struct coll_sink *s, struct coll_file *f, struct err *err)
 	return 0;
 }
 
-static int fail(struct coll_sink *s, struct coll_file *f, int rc, const struct err *err)
-{
-	f->failed = rc;
-	f->skipped = 0;
-	if (!s->broken) {
-		s->broken = rc;
-		s->why = *err;
-	}
-	return rc;
-}
-
 int coll_sink_add(struct coll_sink *s, const struct coll_key *key, uint64_t at,
-		  uint32_t weight)
+		  uint32_t weight, uint32_t counts)
 {
 	struct coll_file *f = s->newest;
 	struct err err = { 0 };
@@ -335,10 +457,15 @@ int coll_sink_add(struct coll_sink *s, const struct coll_key *key, uint64_t at,
 		link_newest(s, f);
 	}
 	rc = spec_sample_add(f->writer, at, weight, &err);
-	if (rc)
+	if (rc && spec_sample_failed(f->writer))
+		lose_found(s, f, rc, &err);
+	else if (rc)
 		return fail(s, f, rc, &err);
+	if (rc)
+		return rc;
 	measure(s, f);
 	f->dirty = true;
+	f->counts += counts;
 	f->failed = 0;
 	return 0;
 }
@@ -349,6 +476,7 @@ void coll_sink_move(struct coll_sink *s, int session_fd)
 	s->session_fd = session_fd;
 	s->bytes = 0;
 	s->broken = 0;
+	s->lost = s->lost_arcs = 0;
 }
 
 void coll_sink_checkpoint(struct coll_sink *s)
@@ -356,20 +484,23 @@ void coll_sink_checkpoint(struct coll_sink *s)
 	s->checkpoint++;
 }
 
-int coll_sink_write_back(struct coll_sink *s, uint64_t until_ns, struct err *err)
+bool coll_sink_write_back(struct coll_sink *s, uint64_t until_ns)
 {
-	for (struct coll_file *f = s->oldest; f; f = f->newer) {
-		int rc;
+	struct coll_file *f, *next;
 
+	while ((f = s->unsure_first)) {
+		if (clock_mono_ns() >= until_ns)
+			return true;
+		sync_file(s, f);
+	}
+	for (f = s->oldest; f; f = next) {
+		next = f->newer;
 		if (!f->dirty || f->checkpoint == s->checkpoint)
 			continue;
 		if (clock_mono_ns() >= until_ns)
-			return 1;
-		f->dirty = false;
+			return true;
 		f->checkpoint = s->checkpoint;
-		rc = spec_sample_sync(f->writer, err);
-		if (rc)
-			return rc;
+		sync_file(s, f);
 	}
-	return 0;
+	return false;
 }

@@ -11,7 +11,8 @@
 /*
  * The sample files being counted in.  Which file is a struct coll_key; files are opened
  * at their first sample and closed, least recently used first, when there are too many,
- * or too much of them is mapped.
+ * or too much of them is mapped.  A file that was closed is remembered until the disk has
+ * what was counted in it.
  */
 struct coll_key {
 	const struct coll_image *app, *image, *callee; /* @callee NULL: a flat file */
@@ -40,6 +41,11 @@ struct coll_sink {
 	size_t mapped, max_mapped, bytes;
 	struct coll_file *newest, *oldest; /* open ones, by use */
 	uint32_t checkpoint;           /* number of the last that was begun; 0: none */
+	/* closed ones that may not be on the disk, by the time they were closed */
+	struct coll_file *unsure_first, *unsure_last;
+	uint32_t unsure;
+	/* what was said to be stored and the disk refused later; the user takes it out */
+	uint64_t lost, lost_arcs;
 	int broken;                    /* the first failure: -ENOSPC, ...; 0: none */
 	struct err why;
 };
@@ -54,13 +60,15 @@ void coll_sink_fini(struct coll_sink *s);
  * coll_sink_add - counts a sample or arc
  * @at: the sample file's key: an offset, or from << 32 | to
  * @weight: how often; 1 but for what was measured
+ * @counts: how many of the figures it is: 0 if it is one more event of a sample
  * Returns 0, or -errno if it could not be stored: the first such failure is kept in
  * @broken and @why.
  */
 int coll_sink_add(struct coll_sink *s, const struct coll_key *key, uint64_t at,
-		  uint32_t weight);
+		  uint32_t weight, uint32_t counts);
 
-/* Closes all files and goes on in another session; what was broken is forgiven. */
+/* Closes all files and goes on in another session; what was broken is forgiven.  Whether
+ * the disk takes what is in the old one is for coll_seal() to ask. */
 void coll_sink_move(struct coll_sink *s, int session_fd);
 
 /* Begins a checkpoint: what was counted by now shall be on the disk after it. */
@@ -68,8 +76,9 @@ void coll_sink_checkpoint(struct coll_sink *s);
 /**
  * coll_sink_write_back - goes on with the checkpoint
  * @until_ns: CLOCK_MONOTONIC: begins no other file after that
- * Returns 1 if there is more to do, 0, or -errno.
+ * What the disk refuses goes from the figures to the losses (@lost, @broken), and its file
+ * is treated as one that could not be grown.  Returns whether there is more to do.
  */
-int coll_sink_write_back(struct coll_sink *s, uint64_t until_ns, struct err *err);
+bool coll_sink_write_back(struct coll_sink *s, uint64_t until_ns);
 
 #endif

@@ -22,6 +22,7 @@ static const char new_dir[] = ".new";
 
 void spec_sample_file_fini(struct spec_sample_file *f)
 {
+	spec_guard_free(f->guard);
 	if (f->base)
 		munmap(f->base, f->len);
 	if (f->fd > 0)
@@ -104,6 +105,11 @@ int spec_sample_file_map(struct spec_sample_file *f, size_t len, const char *pat
 	base = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, f->fd, 0);
 	if (base == MAP_FAILED)
 		return err_errno(err, -errno, "%s: mmap of %zu bytes", path, len);
+	f->guard = spec_guard_new(base, len);
+	if (!f->guard) {
+		munmap(base, len);
+		return err_errno(err, -ENOMEM, "%s", path);
+	}
 	f->base = base;
 	f->len = len;
 	return 0;

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "libspec/guard.h"
 #include "libspec/sample_format.h"
 
 /* For libspec's own use: sample files that are locked and mapped, and how they are made. */
@@ -13,6 +14,7 @@ struct spec_sample_file {
 	int fd;     /* holds the lock; 0: none */
 	void *base; /* the mapping, shared and writable; NULL: none */
 	size_t len;
+	struct spec_guard *guard; /* of the mapping */
 };
 
 /* Bytes of a file with @size slots. */

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -21,6 +20,7 @@ struct spec_sample_writer {
 	uint32_t *table;
 	uint32_t mask; /* slots - 1 */
 	uint32_t used; /* current_size; the file's copy follows it */
+	struct spec_disk disk;
 	struct spec_sample_file file;
 	int session_fd;
 	char *path;
@@ -154,12 +154,17 @@ static int replace(struct spec_sample_writer *w, const struct spec_sample_header
 	if (rc)
 		return rc;
 	fill(&f, size, header, nodes, used);
+	if (spec_guard_failed(f.guard) || spec_guard_failed(w->file.guard)) {
+		unlinkat(w->session_fd, tmp, 0);
+		return err_set(err, -EIO, "%s: growing: the disk failed", w->path);
+	}
 	if (renameat(w->session_fd, tmp, w->session_fd, w->path)) {
 		rc = err_errno(err, -errno, "%s: growing", w->path);
 		unlinkat(w->session_fd, tmp, 0);
 		return rc;
 	}
 	attach(w, &f, size, used);
+	w->disk.sure = 0; /* another file */
 	return 0;
 }
 
@@ -196,17 +201,22 @@ int spec_sample_add(struct spec_sample_writer *w, uint64_t key, uint32_t count,
 {
 	struct spec_sample_node *n = find(w, key);
 	uint32_t sum;
+	int rc = 0;
 
-	if (n && !__builtin_add_overflow(n->value, count, &sum)) {
+	if (n && !__builtin_add_overflow(n->value, count, &sum))
 		STORE(w, &n->value, sum);
-		return 0;
-	}
-	return count ? insert(w, key, count, err) : 0;
+	else if (count)
+		rc = insert(w, key, count, err);
+	if (spec_guard_failed(w->file.guard))
+		return err_set(err, -EIO, "%s: the disk failed under it", w->path);
+	if (!rc)
+		w->disk.total += count;
+	return rc;
 }
 
 /*
  * Makes table and chains of an existing file what they should be.  Stores only what
- * differs, so that the pages of a sound file stay clean.
+ * differs, so that the pages of a sound file stay clean.  Sums on the way.
  */
 static int repair(struct spec_sample_writer *w, struct err *err)
 {
@@ -221,9 +231,13 @@ static int repair(struct spec_sample_writer *w, struct err *err)
 		if (w->nodes[i].next != *slot)
 			w->nodes[i].next = *slot;
 		*slot = i;
+		w->disk.total += w->nodes[i].value;
 	}
 	if (memcmp(w->table, table, bytes) != 0)
 		memcpy(w->table, table, bytes);
+	w->disk.sure = w->disk.total;
+	if (spec_guard_failed(w->file.guard))
+		return err_set(err, -EIO, "%s: the disk fails", w->path);
 	return 0;
 }
 
@@ -276,6 +290,8 @@ static int remake(struct spec_sample_writer *w, struct spec_sample_file *f,
 	n = spec_sample_read(&r, 0, nodes + 1, used - 1, err);
 	if (n < 0)
 		return err_add(err, (int)n, "%s", w->path);
+	for (uint32_t i = 1; i < used; i++)
+		w->disk.total += nodes[i].value;
 	return replace(w, header, nodes, used, err);
 }
 
@@ -317,7 +333,10 @@ static int create(struct spec_sample_writer *w, const struct spec_sample_header 
 	h.version = SPEC_SAMPLE_VERSION;
 	h.pad0 = h.pad1 = 0;
 	fill(&f, size, &h, NULL, 1);
-	rc = spec_sample_file_publish(w->session_fd, tmp, w->path, err);
+	if (spec_guard_failed(f.guard))
+		rc = err_set(err, -EIO, "%s: the disk fails", w->path);
+	else
+		rc = spec_sample_file_publish(w->session_fd, tmp, w->path, err);
 	if (rc)
 		unlinkat(w->session_fd, tmp, 0);
 	else
@@ -370,10 +389,29 @@ int spec_sample_sync(struct spec_sample_writer *w, struct err *err)
 	char *base = w->file.base;
 	size_t first = w->file.len < PAGE ? w->file.len : PAGE;
 
-	if ((w->file.len > first && msync(base + first, w->file.len - first, MS_SYNC)) ||
-	    msync(base, first, MS_SYNC))
+	if (spec_guard_failed(w->file.guard))
+		return err_set(err, -EIO, "%s: the disk failed under it", w->path);
+	if (((w->file.len > first && msync(base + first, w->file.len - first, MS_SYNC)) ||
+	     msync(base, first, MS_SYNC)) && errno != EINVAL)
 		return err_errno(err, -errno, "%s: writing back", w->path);
+	w->disk.sure = w->disk.total;
 	return 0;
+}
+
+bool spec_sample_failed(const struct spec_sample_writer *w)
+{
+	return spec_guard_failed(w->file.guard);
+}
+
+struct spec_disk spec_sample_disk(const struct spec_sample_writer *w)
+{
+	return w->disk;
+}
+
+void spec_sample_doubt(struct spec_sample_writer *w, uint64_t sure)
+{
+	if (sure < w->disk.sure)
+		w->disk.sure = sure;
 }
 
 void spec_sample_sync_soon(const struct spec_sample_writer *w)

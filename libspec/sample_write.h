@@ -2,10 +2,12 @@
 #ifndef LIBSPEC_SAMPLE_WRITE_H
 #define LIBSPEC_SAMPLE_WRITE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
+#include "libspec/sample_disk.h"
 #include "libspec/sample_format.h"
 
 /*
@@ -14,7 +16,8 @@
  * grow are made aside and renamed into place.  One writer at a time (flock).
  *
  * A writer costs one descriptor and one mapping.  Blocks are reserved before they are
- * mapped, so that a full disk is -ENOSPC here and no signal later.
+ * mapped, so that a full disk is -ENOSPC here and no signal later; a disk that fails all
+ * the same is no signal either (libspec/guard.h).  A writer belongs to one thread.
  */
 struct spec_sample_writer;
 
@@ -38,15 +41,27 @@ int spec_sample_writer_open(int session_fd, const char *path,
  * spec_sample_add - adds @count to the value of @key
  * Saturating values continue in a second node of the same key; readers sum.
  * Returns 0, -ENOSPC or -EFBIG if the file cannot grow, -ENOENT if its directory was
- * removed (nothing was counted then, and the writer stays usable).
+ * removed (nothing was counted then, and the writer stays usable).  -EIO: the mapping
+ * failed, as spec_sample_failed() says; what was counted before may be lost as well.
  */
 int spec_sample_add(struct spec_sample_writer *w, uint64_t key, uint32_t count,
 		    struct err *err);
 
-/* Writes back: nodes first, then current_size: a checkpoint against power failure. */
+/**
+ * spec_sample_sync - writes back
+ * Nodes first, then current_size: a checkpoint against power failure.  Returns 0, or
+ * -errno if the disk refused a part, now or since the last call: free the writer then, and
+ * ask spec_disk_find() what is left.
+ */
 int spec_sample_sync(struct spec_sample_writer *w, struct err *err);
 /* Begins to write back what is changed, and does not wait. */
 void spec_sample_sync_soon(const struct spec_sample_writer *w);
+/* Whether the mapping failed (SIGBUS): nothing is counted in the file any more. */
+bool spec_sample_failed(const struct spec_sample_writer *w);
+/* What the file holds, and what of it is on the disk; a new file is not. */
+struct spec_disk spec_sample_disk(const struct spec_sample_writer *w);
+/* What is in the file was not written back by whoever had it open before. */
+void spec_sample_doubt(struct spec_sample_writer *w, uint64_t sure);
 /* Bytes of the file, which are all reserved on the disk, and mapped. */
 size_t spec_sample_len(const struct spec_sample_writer *w);
 /* Closes; NULL is fine.  What was added is in the file whether or not this is called. */

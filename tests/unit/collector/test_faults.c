@@ -156,14 +156,13 @@ static void work(struct fake *f)
 	for (int round = 0; round < 10; round++) {
 		struct coll_session_old old = { .fd = -1 };
 		struct err err = { 0 };
+		uint64_t lost = 0;
 
 		coll_engine_round(e);
 		if (round % 2)
 			coll_engine_tell(e, false);
 		if (round == 4 || round == 7) {
-			coll_sink_checkpoint(&e->collect.sink);
-			out->failed |= coll_sink_write_back(&e->collect.sink, UINT64_MAX,
-							    &err) != 0;
+			coll_engine_settle(e);
 			out->failed |= spec_stats_sync(e->session.fd, &err) != 0;
 		}
 		out->failed |= e->collect.sink.broken || e->untold;
@@ -172,10 +171,14 @@ static void work(struct fake *f)
 							  &old, &err) != 0;
 		if (old.name.len)
 			out->failed |= coll_seal(e->session.samples_fd, old.name.data,
-						 &err) != 0;
+						 &lost, &err) != 0;
+		e->past.value[SPEC_STAT_STORED] -= lost;
+		e->past.value[SPEC_STAT_LOST_WRITE_BACK] += lost;
+		out->failed |= lost != 0;
 		coll_session_old_fini(&old);
 	}
 	coll_engine_stop(e);
+	coll_engine_settle(e);
 	coll_engine_tell(e, true);
 	out->failed |= e->collect.sink.broken || e->untold;
 }
@@ -238,7 +241,9 @@ static void check(unsigned long at, int code)
 		     err.msg);
 	cr_expect_eq(out->taken, out->count.done);
 	cr_expect_eq(out->taken, out->stored + out->losses);
-	cr_expect_eq(sum.in_files, out->stored, "call %lu (%s): %lu in files, %lu were stored",
+	/* a disk that never says again that it has something is not believed */
+	cr_expect(for_good ? sum.in_files >= out->stored : sum.in_files == out->stored,
+		  "call %lu (%s): %lu in files, %lu were stored",
 		     at, strerror(code), (unsigned long)sum.in_files,
 		     (unsigned long)out->stored);
 	cr_expect(!out->losses || out->failed, "call %lu: lost and not told", at);
