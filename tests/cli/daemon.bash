@@ -31,8 +31,9 @@ daemon_setup() {
 	: >"$conf"
 }
 
-# Whatever happened, no daemon stays; call it in teardown().
+# Whatever happened, no daemon and no load stays; call it in teardown().
 daemon_teardown() {
+	busy_end
 	[ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null || true
 	[ -z "$pid" ] || wait "$pid" 2>/dev/null || true
 	[ ! -s "$log" ] || sed 's/^/# /' "$log" | tail -n 20
@@ -45,16 +46,9 @@ end_daemon() {
 	pid=
 }
 
-# eventually COMMAND...: until it succeeds, for a minute at most.
+# eventually COMMAND...: until it succeeds.
 eventually() {
-	local i
-
-	for ((i = 0; i < 600; i++)); do
-		"$@" && return
-		sleep 0.1
-	done
-	echo "never came true: $*"
-	return 1
+	wait_for "$@"
 }
 
 fact() {
@@ -87,14 +81,12 @@ sessions() {
 	python3 "$progs/sessions.py" "$@"
 }
 
-# Something to sample, for as long as the test runs it.
+# Something to sample, until load_off or the end of the test.
 load_on() {
-	sh -c 'while :; do i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; /bin/true; done' \
-		3>&- &
-	load_pid=$!
+	busy_start sh -c \
+		'while :; do i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; /bin/true; done'
 }
 
 load_off() {
-	kill "$load_pid"
-	wait "$load_pid" 2>/dev/null || true
+	busy_end
 }

@@ -277,10 +277,9 @@ teardown() {
 	daemon --frequency=997 --rotate=1s
 	load_on
 	: >absent
-	python3 - "$dir/samples/current" >absent 3>&- <<-'END' &
-	import os, sys, time
-	end = time.time() + 4
-	while time.time() < end:
+	timeout 600 python3 - "$dir/samples/current" "$PWD/enough" >absent 3>&- <<-'END' &
+	import os, sys
+	while not os.path.exists(sys.argv[2]):
 	    try:
 	        fd = os.open(sys.argv[1] + "/stats/live", os.O_RDONLY)
 	        os.close(fd)
@@ -288,7 +287,8 @@ teardown() {
 	        print(e)
 	END
 	watcher=$!
-	eventually is rotations -ge 2
+	eventually is rotations -ge 3
+	: >enough
 	wait "$watcher"
 	load_off
 	end_daemon
@@ -385,7 +385,7 @@ teardown() {
 	import os, socket, sys
 	def ask(data, answers=True):
 	    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-	    s.settimeout(30)
+	    s.settimeout(150)
 	    s.connect(sys.argv[1])
 	    if data is not None:
 	        s.send(data)
@@ -453,7 +453,7 @@ teardown() {
 	import socket, sys
 	s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 	s.bind(sys.argv[1])
-	s.settimeout(60)
+	s.settimeout(150)
 	while True:
 	    text = s.recv(4096).decode()
 	    print(text, flush=True)

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # "make demo": what it shows, and that it leaves nothing behind however it ends.
 
+load ../lib/busy
+
 setup_file() {
 	export O="$BATS_FILE_TMPDIR/o" TMPDIR="$BATS_FILE_TMPDIR/tmp"
 	mkdir -p "$O" "$TMPDIR"
@@ -48,31 +50,17 @@ marked() {
 
 # Nothing of the demo runs, is mounted or lies in the temporary directory.
 assert_gone() {
-	local left i
-
-	for i in {1..30}; do
-		left=$(marked)
-		[ -n "$left" ] || break
-		sleep 0.1
-	done
-	[ -z "$left" ] || { ps -fp $left; return 1; }
+	nothing_left() { [ -z "$(marked)" ]; }
+	wait_for nothing_left || { ps -fp $(marked); return 1; }
 	if grep -F " $TMPDIR/" /proc/self/mountinfo; then
 		return 1
 	fi
 	[ -z "$(ls -A "$TMPDIR")" ]
 }
 
-# Waits until the demo has mounted, at most 20 seconds.
+# Waits until the demo has mounted.
 wait_for_mount() {
-	local i
-
-	for i in {1..1000}; do
-		if grep -qF " $TMPDIR/" /proc/self/mountinfo; then
-			return 0
-		fi
-		sleep 0.02
-	done
-	return 1
+	wait_for grep -qF " $TMPDIR/" /proc/self/mountinfo
 }
 
 # interrupt SIGNAL WHEN [group]: starts the demo and ends it after so many seconds, or as

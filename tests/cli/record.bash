@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What the tests of "opcollect record" share.  Sourced by bats files.
 
+# shellcheck source=tests/lib/busy.bash
+. "$OPFS_TOP/tests/lib/busy.bash"
+
 progs="$OPFS_TOP/tests/cli/progs"
 export PYTHONDONTWRITEBYTECODE=1
 
@@ -8,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE=1
 build_programs() {
 	local cc=${CC:-gcc} p
 
-	for p in weights storm threads dl chain; do
+	for p in weights storm threads dl chain zeros; do
 		"$cc" -O1 -g -fno-omit-frame-pointer -pthread -o "$BATS_FILE_TMPDIR/$p" \
 			"$progs/$p.c"
 	done

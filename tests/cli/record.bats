@@ -13,6 +13,32 @@ setup() {
 	b="$BATS_FILE_TMPDIR"
 	cd "$BATS_TEST_TMPDIR"
 	can_record
+	export WORKED="$BATS_TEST_TMPDIR/worked"
+}
+
+teardown() {
+	busy_end
+	[ -z "${collector-}" ] || kill -KILL "$collector" 2>/dev/null || true
+}
+
+# background OPTION...: "record" beside the test, until it takes samples.
+background() {
+	"$OPFS_BIN/opcollect" record "$@" >out 2>&1 3>&- &
+	collector=$!
+	wait_for takes_samples
+}
+
+takes_samples() {
+	grep -q live oprofile_data/samples/current/stats/live 2>/dev/null ||
+		! kill -0 "$collector"
+}
+
+# Waits for it; sets status and output as "run" does.
+background_ends() {
+	status=0
+	wait "$collector" || status=$?
+	collector=
+	output=$(cat out)
 }
 
 # The loss figures a run printed agree with the session, and its files with both.
@@ -25,13 +51,23 @@ assert_balance() {
 	[[ "$stderr$output" == *"samples: $taken taken, $stored stored"* ]]
 }
 
+# assert_sampled PROGRAM HZ [NAME]: it has the samples that its CPU time makes; NAME is what
+# it is filed under, if that is another.
+assert_sampled() {
+	local both
+
+	both=$(ask balance oprofile_data)
+	sampled "$(ask sum oprofile_data "app=${3:-$1}" "image=${3:-$1}")" "$(worked "$1")" "$2" \
+		$((${both% *} - ${both#* }))
+}
+
 @test "a program's functions are seen by their weights" {
 	run --separate-stderr record -F 4999 -- "$b/weights" 1
 	[ "$status" = 0 ]
 	assert_balance
 	read -r heavy middle light <<<"$(ask functions oprofile_data "$b/weights" heavy middle light)"
 	all=$((heavy + middle + light))
-	[ "$all" -gt 500 ]
+	sampled "$all" "$(worked weights)" 4999 $((taken - stored))
 	share "$heavy" "$all" 600
 	share "$middle" "$all" 300
 	share "$light" "$all" 100
@@ -49,8 +85,10 @@ assert_balance() {
 	all=$((heavy + middle + light)) all2=$((heavy2 + middle2 + light2))
 	# a busy machine gives fewer; the bounds follow
 	echo "$all samples here, $all2 of perf"
-	[ "$all" -gt 500 ]
-	[ "$all2" -gt 500 ] || skip "perf itself took only $all2 samples here"
+	read -r taken stored <<<"$(ask balance oprofile_data)"
+	sampled "$all" "$(worked weights)" 4999 $((taken - stored))
+	sampled "$all2" "$(worked weights)" 4999 ||
+		skip "perf itself took only $all2 samples here"
 	share "$heavy" "$all" "$((heavy2 * 1000 / all2))" "$all2"
 	share "$middle" "$all" "$((middle2 * 1000 / all2))" "$all2"
 	share "$light" "$all" "$((light2 * 1000 / all2))" "$all2"
@@ -72,8 +110,9 @@ assert_balance() {
 }
 
 @test "few samples are told with what to change" {
-	run record -- true
-	[[ "$output" == *"too few"*"-F, now 997"*"longer run"* ]]
+	# however slow the machine is
+	run record -F 20 -- true
+	[[ "$output" == *"too few"*"-F, now 20"*"longer run"* ]]
 	run record -e TIMER:50000000 -- true
 	[[ "$output" == *"too few"*"smaller count"* ]]
 }
@@ -149,18 +188,18 @@ assert_balance() {
 
 @test "a session with samples is renamed by its time, or added to" {
 	record -- "$b/weights" 0.2
-	first=$(ask sum oprofile_data)
+	assert_sampled weights 997
 	run record -- "$b/weights" 0.2
 	[[ "$output" == *'the former session "current" is now "20'* ]]
 	[ "$(ls oprofile_data/samples | wc -l)" = 2 ]
 	ls oprofile_data/samples | grep -Eqx '[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}-[0-9]{2}-[0-9]{2}Z'
-	second=$(ask sum oprofile_data)
 	run record --append -- "$b/weights" 0.2
 	[ "$(ls oprofile_data/samples | wc -l)" = 2 ]
-	[ "$(ask sum oprofile_data)" -gt $((second + 50)) ]
-	ask balance oprofile_data
 	python3 "$OPFS_TOP/tests/lib/opsamples.py" check oprofile_data >/dev/null
-	[ "$first" -gt 50 ]
+	# two runs of the three
+	half=$(($(worked weights) * 2 / 3))
+	read -r taken stored <<<"$(ask balance oprofile_data)"
+	sampled "$(ask sum oprofile_data)" "$half" 997 $((taken - stored))
 }
 
 @test "a session without samples is not kept" {
@@ -172,16 +211,12 @@ assert_balance() {
 }
 
 @test "a second collector in one place is refused" {
-	"$OPFS_BIN/opcollect" record -- "$b/weights" 2 >/dev/null 2>&1 &
-	first=$!
-	until grep -q live oprofile_data/samples/current/stats/live 2>/dev/null; do
-		kill -0 $first
-		sleep 0.05
-	done
+	background -- sleep 600
 	run record -- true
 	[ "$status" = 1 ]
-	[[ "$output" == *"another collector (process $first)"* ]]
-	wait $first
+	[[ "$output" == *"another collector (process $collector)"* ]]
+	kill -TERM "$collector"
+	background_ends
 	ask balance oprofile_data
 }
 
@@ -189,8 +224,8 @@ assert_balance() {
 	ln "$b/weights" other 2>/dev/null || cp "$b/weights" other
 	run record -F 1999 -- sh -c "'$b/weights' 0.3 & ./other 0.3; wait"
 	assert_balance
-	[ "$(ask sum oprofile_data app=weights image=weights)" -gt 100 ]
-	[ "$(ask sum oprofile_data app=other image=other)" -gt 100 ]
+	assert_sampled weights 1999
+	assert_sampled other 1999
 	[ "$(ask sum oprofile_data app=sh)" = 0 ]
 }
 
@@ -199,19 +234,21 @@ assert_balance() {
 	cp "$b/weights" two
 	run record -F 1999 -- sh -c './one 0.2; exec ./two 0.3'
 	assert_balance
-	[ "$(ask sum oprofile_data app=one image=one)" -gt 100 ]
-	[ "$(ask sum oprofile_data app=two image=two)" -gt 200 ]
+	assert_sampled one 1999
+	assert_sampled two 1999
 }
 
 @test "libraries that take each other's place are told apart" {
-	run record -F 4999 -e TIMER:200000:0:0:1 -- "$b/dl" 600 "$b/liba.so" "$b/libb.so"
+	run record -F 4999 -e TIMER:200000:0:0:1 -- "$b/dl" 800 "$b/liba.so" "$b/libb.so"
 	[ "$status" = 0 ]
 	assert_balance
 	a=$(ask sum oprofile_data app=dl image=liba.so)
 	bb=$(ask sum oprofile_data app=dl image=libb.so)
-	[ $((a + bb)) -gt 500 ]
-	# liba works twice as long; 4.5 deviations at 500 samples are 14 percent of it
-	near $((a * 1000 / (a + bb))) 667 14
+	a_ns=$(worked liba.so) b_ns=$(worked libb.so)
+	sampled "$a" "$a_ns" 4999 $((taken - stored))
+	sampled "$bb" "$b_ns" 4999 $((taken - stored))
+	# each has its share of their samples
+	share "$a" $((a + bb)) $((a_ns * 1000 / (a_ns + b_ns)))
 	# what is left of a library is its start and end
 	[ "$(ask functions oprofile_data "$b/liba.so" spin)" -ge $((a * 95 / 100)) ]
 	[ "$(ask functions oprofile_data "$b/libb.so" spin)" -ge $((bb * 95 / 100)) ]
@@ -221,18 +258,27 @@ assert_balance() {
 	run record -F 1999 --separate=thread,cpu -- "$b/threads" 500 3000
 	[ "$status" = 0 ]
 	assert_balance
+	sampled "$(ask sum oprofile_data image=threads)" "$(worked threads)" 1999 $((taken - stored))
 	tids=$(find oprofile_data -name 'TIMER.*' | sed 's/.*\.\([0-9]*\)\.[0-9]*$/\1/' | sort -u | wc -l)
-	[ "$tids" -gt 400 ]
-	[ "$(ask sum oprofile_data image=threads)" -gt 1500 ]
+	# as many samples, thrown among 500, leave so many without one
+	awk -v tids="$tids" -v n="$stored" 'BEGIN {
+		none = exp(-n / 500)
+		print tids " threads of 500 in " n " samples"
+		exit tids < 500 * (1 - none) - 4.5 * sqrt(500 * none * (1 - none))
+	}'
 }
 
 @test "children that live for less than a period are seen" {
 	can_record_cpus
-	run --separate-stderr record -F 999 -- "$b/storm" 1500 400
+	run --separate-stderr record -F 999 --separate=thread -- "$b/storm" 1500 400
 	[ "$status" = 0 ]
 	assert_balance
-	# what the children took, in nanoseconds, and what was seen of it and the parent
-	[ "$stored" -gt $((output / 1001001 * 9 / 10)) ]
+	children=$(ask children oprofile_data)
+	c_ns=$(worked children) p_ns=$(worked parent)
+	echo "$children of $stored samples, $c_ns ns of $((c_ns + p_ns))"
+	sampled "$stored" $((c_ns + p_ns)) 999 $((taken - stored))
+	# who lives long takes no part of theirs
+	share "$children" "$stored" $((c_ns * 1000 / (c_ns + p_ns)))
 }
 
 @test "call chains become arcs" {
@@ -243,110 +289,159 @@ assert_balance() {
 }
 
 @test "--separate files images as it says" {
-	run record --separate=none -F 1999 -- dd if=/dev/zero of=/dev/null bs=1M count=3000
+	run record --separate=none -F 1999 -- "$b/zeros" 300
 	assert_balance
-	[ "$(ask sum oprofile_data app=dd)" = "$(ask sum oprofile_data image=dd)" ]
+	# all but what no file is behind, as [vdso], is filed under itself
+	[ "$(ask sum oprofile_data app=zeros image=kallsyms)" = 0 ]
+	[ "$(ask sum oprofile_data app=zeros image=libc.so.6)" = 0 ]
+	sampled "$(ask sum oprofile_data)" "$(worked zeros)" 1999 $((taken - stored))
 	can_record_cpus
-	run record --separate=kernel -F 1999 -- dd if=/dev/zero of=/dev/null bs=1M count=3000
+	rm "$WORKED"
+	run record --separate=kernel -F 1999 -- "$b/zeros" 300
 	assert_balance
+	sampled "$(ask sum oprofile_data app=zeros)" "$(worked zeros)" 1999 $((taken - stored))
 	# all but what the kernel did before exec had replaced the program
-	[ "$(ask sum oprofile_data app=dd)" -ge $(($(ask sum oprofile_data) - 3)) ]
-	run record --no-vmlinux -F 1999 -- dd if=/dev/zero of=/dev/null bs=1M count=3000
+	awk -v other=$(($(ask sum oprofile_data) - $(ask sum oprofile_data app=zeros))) \
+		-v before="$(worked before)" 'BEGIN {
+		n = before * 1999 / 1e9
+		print other " samples of other programs, " n " before main()"
+		exit other > n + 4.5 * sqrt(n) + 3
+	}'
+	rm "$WORKED"
+	run record --no-vmlinux -F 1999 -- "$b/zeros" 300
 	assert_balance
-	[ "$(ask sum oprofile_data app=no-vmlinux)" -gt 50 ]
+	sampled "$(ask sum oprofile_data app=no-vmlinux)" "$(worked zeros)" 1999 $((taken - stored))
 	[ "$(ask sum oprofile_data app=no-vmlinux)" = "$(ask sum oprofile_data image=no-vmlinux)" ]
 }
 
 @test "--image takes a program with its libraries, and a library by itself" {
 	run record -F 1999 --image="$b/dl" -- sh -c "'$b/weights' 0.2; '$b/dl' 200 '$b/liba.so'"
 	assert_balance
-	[ "$(ask sum oprofile_data app=dl image=liba.so)" -gt 20 ]
+	sampled "$(ask sum oprofile_data app=dl image=liba.so)" "$(worked liba.so)" 1999
 	[ "$(ask sum oprofile_data app=weights)" = 0 ]
 	[[ "$output" == *"left out by --image"* ]]
-	run record -F 1999 --image="$b/liba.so" -- "$b/dl" 200 "$b/liba.so" "$b/libb.so"
+	rm "$WORKED"
+	run record -F 1999 --image="$b/liba.so" -- "$b/dl" 300 "$b/liba.so" "$b/libb.so"
 	assert_balance
 	[ "$(ask sum oprofile_data)" = "$(ask sum oprofile_data image=liba.so)" ]
-	[ "$(ask sum oprofile_data)" -gt 20 ]
+	sampled "$(ask sum oprofile_data)" "$(worked liba.so)" 1999
 }
 
 @test "several events are counted apart" {
 	run record -e TIMER:1000000,page-faults:1 -e context-switches -- \
-		sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do ls / >/dev/null; done'
+		sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do ls / >/dev/null; done; "$1" 0.3' sh "$b/weights"
 	[ "$status" = 0 ]
 	assert_balance
 	[ "$(ask sum oprofile_data event=page-faults)" -gt 500 ]
-	[ "$(ask sum oprofile_data event=TIMER count=1000000)" -gt 1 ]
+	sampled "$(ask sum oprofile_data event=TIMER count=1000000)" "$(worked weights)" 1000 \
+		$((taken - stored))
+}
+
+# Something that runs until it is killed, by then.
+runs_on() {
+	busy_start "$b/weights" 100000
+	wait_for pgrep -P "${busy_pids[-1]}" weights >/dev/null
+	running=$(pgrep -P "${busy_pids[-1]}" weights)
 }
 
 @test "a running process is attached to, and the run ends with it" {
-	"$b/weights" 1.5 >/dev/null &
-	run record -F 1999 -p $!
+	runs_on
+	background -F 1999 -p "$running"
+	"$OPFS_TOP/tests/lib/until_used" "$running" 700
+	busy_end
+	background_ends
 	[ "$status" = 0 ]
 	assert_balance
-	[ "$(ask sum oprofile_data app=weights image=weights)" -gt 500 ]
+	assert_sampled "$running" 1999 weights
 }
 
 @test "children that an attached process starts later are its" {
-	sh -c "sleep 0.5; '$b/weights' 0.5; exit 0" >/dev/null &
-	run record -F 1999 -p $!
+	busy_start sh -c "until [ -e go ]; do sleep 0.05; done; '$b/weights' 0.5; exit 0"
+	shell=$(wait_for pgrep -P "${busy_pids[-1]}" sh)
+	background -F 1999 -p "$shell"
+	: >go
+	background_ends
 	assert_balance
-	[ "$(ask sum oprofile_data app=weights image=weights)" -gt 200 ]
+	assert_sampled weights 1999
 }
 
 @test "the whole machine is sampled, processes of before included" {
 	can_record_cpus
-	"$b/weights" 1.5 >/dev/null &
-	before=$!
-	run record -a -F 1999 -- sleep 0.7
-	wait $before
+	runs_on
+	run record -a -F 1999 -- "$OPFS_TOP/tests/lib/until_used" "$running" 300
+	busy_end
 	assert_balance
-	[ "$(ask sum oprofile_data app=weights image=weights)" -gt 100 ]
+	assert_sampled "$running" 1999 weights
 }
 
 @test "SIGINT ends the run, and a second one does not wait" {
 	can_record_cpus
 	python3 - "$OPFS_BIN/opcollect" <<-'END'
-		import signal, subprocess, sys, time
+		import os, signal, subprocess, sys, time
+		PATIENCE = 150
 		def run(*words):
 		    # Python does not ignore SIGINT, unlike a shell's background
-		    return subprocess.Popen([sys.argv[1], "record", *words],
-		                            stderr=subprocess.PIPE, text=True)
-		def ready(p):
-		    time.sleep(0.8)
-		    assert p.poll() is None
+		    return subprocess.Popen([sys.argv[1], "record", *words], stderr=subprocess.PIPE,
+		                            text=True, start_new_session=True)
+		def until(p, what):
+		    end = time.monotonic() + PATIENCE
+		    while not what():
+		        assert p.poll() is None, p.communicate()
+		        assert time.monotonic() < end, what
+		        time.sleep(0.02)
+		def takes_samples(p):
+		    def live():
+		        try:
+		            with open("oprofile_data/samples/current/stats/live") as f:
+		                return "live" in f.read()
+		        except FileNotFoundError:
+		            return False
+		    until(p, live)
+		def status(pid, field):
+		    with open("/proc/%d/status" % pid) as f:
+		        return [int(l.split()[1], 16) for l in f if l.startswith(field)][0]
+		def taken(pid, number):
+		    """A signal that was sent has been taken note of."""
+		    return not (status(pid, "SigPnd:") | status(pid, "ShdPnd:")) >> (number - 1) & 1
 		p = run("-a")
-		ready(p)
+		takes_samples(p)
 		p.send_signal(signal.SIGINT)
-		err = p.communicate(timeout=30)[1]
+		err = p.communicate(timeout=PATIENCE)[1]
 		assert p.returncode == 0 and "session: " in err, (p.returncode, err)
-		p = run("sleep", "60")
-		ready(p)
+		p = run("sleep", "600")
+		takes_samples(p)
 		p.send_signal(signal.SIGTERM)
-		err = p.communicate(timeout=30)[1]
+		err = p.communicate(timeout=PATIENCE)[1]
 		assert p.returncode == 128 + 15 and "session: " in err, (p.returncode, err)
-		p = run("sh", "-c", "trap '' INT; exec 2>/dev/null; sleep 7")
-		ready(p)
-		p.send_signal(signal.SIGINT)
-		time.sleep(0.5)
-		assert p.poll() is None
-		p.send_signal(signal.SIGINT)
-		err = p.communicate(timeout=5)[1]
-		assert p.returncode == 130 and "session: " in err, (p.returncode, err)
+		p = run("sh", "-c", "trap '' INT; exec 2>/dev/null; : >trapped; sleep 600")
+		try:
+		    takes_samples(p)
+		    until(p, lambda: os.path.exists("trapped"))
+		    p.send_signal(signal.SIGINT)
+		    until(p, lambda: taken(p.pid, signal.SIGINT))
+		    time.sleep(0.5) # to be wrong in; nothing happens
+		    assert p.poll() is None
+		    p.send_signal(signal.SIGINT)
+		    err = p.communicate(timeout=PATIENCE)[1]
+		    assert p.returncode == 130 and "session: " in err, (p.returncode, err)
+		finally:
+		    # the command that ignores it
+		    os.killpg(p.pid, signal.SIGKILL)
 	END
 	ask balance oprofile_data
 }
 
 @test "a killed collector leaves a session that is sound and can be added to" {
-	"$OPFS_BIN/opcollect" record -F 4999 -- "$b/weights" 20 >/dev/null 2>&1 &
-	collector=$!
-	until [ "$(cat oprofile_data/samples/current/stats/stored_samples 2>/dev/null || echo 0)" -gt 1000 ]; do
-		kill -0 $collector
-		sleep 0.05
-	done
-	child=$(ps -o pid= --ppid $collector)
-	kill -KILL $collector
-	wait $collector || true
-	kill -KILL $child
+	background -F 4999 -- timeout 600 "$b/weights" 100000
+	stored_many() {
+		[ "$(cat oprofile_data/samples/current/stats/stored_samples)" -gt 1000 ] ||
+			! kill -0 "$collector"
+	}
+	wait_for stored_many
+	child=$(ps -o pid= --ppid "$collector")
+	kill -KILL "$collector"
+	background_ends
+	kill -TERM $child
 	python3 "$OPFS_TOP/tests/lib/opsamples.py" check oprofile_data >/dev/null
 	left=$(ask sum oprofile_data)
 	[ "$left" -gt 1000 ]
@@ -359,31 +454,35 @@ assert_balance() {
 	grep -qx "stored: $left" status
 	grep -qx 'state: closed' status
 	grep -q 'the collector was killed' status
-	record --append -- "$b/weights" 0.3
+	rm -f "$WORKED"
+	run record --append -- "$b/weights" 0.3
 	python3 "$OPFS_TOP/tests/lib/opsamples.py" check oprofile_data >/dev/null
-	[ "$(ask sum oprofile_data)" -gt $((left + 100)) ]
+	sampled $(($(ask sum oprofile_data) - left)) "$(worked weights)" 997
 }
 
 @test "a profiled program that is killed is still counted" {
 	# killed after half a second of CPU time, however long that takes here
-	run record -F 1999 -- sh -c "'$b/weights' 30 >/dev/null &
-		until [ \$(cut -d' ' -f14 /proc/\$!/stat) -ge $(($(getconf CLK_TCK) / 2)) ]; do
-			sleep 0.05
-		done
-		kill -KILL \$!"
+	run record -F 1999 -- sh -c "timeout 600 '$b/weights' 100000 >/dev/null &
+		child=
+		until child=\$(pgrep -P \$! weights); do sleep 0.05; done
+		'$OPFS_TOP/tests/lib/until_used' \$child 500
+		echo seen \$(tail -n 1 '$WORKED' | cut -d' ' -f2) >>'$WORKED'
+		kill -KILL \$child"
 	assert_balance
-	[ "$(ask sum oprofile_data app=weights)" -gt 200 ]
+	assert_sampled seen 1999 weights
 }
 
 @test "a program that is deleted and replaced while it runs stays itself" {
 	cp "$b/weights" prog
 	cp "$b/storm" prog2
-	run record -F 1999 -- sh -c './prog 0.6 & sleep 0.2; mv prog2 prog; ./prog 0 300000; wait'
+	run record -F 1999 -- sh -c './prog 0.8 & "$1" $! 200; mv prog2 prog; ./prog 0 300000; wait' \
+		sh "$OPFS_TOP/tests/lib/until_used"
 	assert_balance
-	[ "$(ask sum oprofile_data app=prog image=prog)" -gt 100 ]
+	assert_sampled prog 1999
 	second=$(find oprofile_data/samples/current -type d -name 'prog#*' | head -n 1)
 	[ -n "$second" ]
-	[ "$(ask sum oprofile_data "app=$(basename "$second")")" -gt 100 ]
+	sampled "$(ask sum oprofile_data "app=$(basename "$second")")" "$(worked storm)" 1999 \
+		$((taken - stored))
 	grep -q "$(printf '/prog\t.*deleted$')" oprofile_data/samples/current/images ||
 		grep -q '/prog	' oprofile_data/samples/current/images
 }
@@ -395,11 +494,14 @@ assert_balance() {
 	"${CC:-gcc}" -O1 -static -Wl,--build-id -o one/opt/inside "$progs/weights.c"
 	"${CC:-gcc}" -O2 -static -Wl,--build-id -o two/opt/inside "$progs/weights.c"
 	touch -d @1000000000 one/opt/inside
-	run record -F 1999 -- sh -c 'chroot one /opt/inside 0.3; chroot two /opt/inside 0.3'
+	WORKED=/worked run record -F 1999 -- sh -c \
+		'chroot one /opt/inside 0.3; chroot two /opt/inside 0.3'
 	assert_balance
-	[ "$(ask sum oprofile_data app=/opt/inside)" -gt 100 ]
+	sampled "$(ask sum oprofile_data app=/opt/inside)" "$(worked inside one/worked)" 1999 \
+		$((taken - stored))
 	second=$(find oprofile_data/samples/current/{root}/opt -maxdepth 1 -name 'inside#*')
-	[ "$(ask sum oprofile_data "app=/opt/${second##*/}")" -gt 100 ]
+	sampled "$(ask sum oprofile_data "app=/opt/${second##*/}")" "$(worked inside two/worked)" \
+		1999 $((taken - stored))
 	images=oprofile_data/samples/current/images
 	id() { readelf -n "$1" | sed -n 's/.*Build ID: //p'; }
 	grep -q "^/opt/inside	/opt/inside	$(id one/opt/inside)	1000000000	.*container$" $images
@@ -446,12 +548,13 @@ assert_balance() {
 	chmod 755 "$BATS_SUITE_TMPDIR" "$BATS_TEST_TMPDIR" "$BATS_TEST_TMPDIR/.." 2>/dev/null || true
 	"${nobody[@]}" test -w theirs || skip "no directory for everyone"
 	cd theirs
+	WORKED=$PWD/worked
 	run "${nobody[@]}" "$OPFS_BIN/opcollect" record -- "$b/weights" 0.5
 	[ "$status" = 0 ]
 	assert_balance
 	[[ "$output" == *"short-lived children are under-counted"*"sysctl kernel.perf_event_paranoid=0"* ]]
 	[[ "$output" != *"% of the time"* ]] # the copy of each CPU is the thread's own event
-	[ "$(ask sum oprofile_data app=weights image=weights)" -gt 100 ]
+	assert_sampled weights 997
 	grep -q "under-counted" oprofile_data/samples/current/stats/notes
 	run "${nobody[@]}" "$OPFS_BIN/opcollect" record -a -- true
 	[ "$status" = 1 ]

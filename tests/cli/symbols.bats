@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # libsym through its helper processes, against readelf, objdump and c++filt.
 
+load ../lib/busy
+
 setup_file() {
 	local lib
 
@@ -394,7 +396,7 @@ kernel_files() {
 	"$src/mutate.py" full "$d" 200
 	for i in {1..200}; do
 		rc=0
-		timeout 30 symdump "$d/$i" >"$d/out" 2>"$d/err" || rc=$?
+		timeout 200 symdump "$d/$i" >"$d/out" 2>"$d/err" || rc=$?
 		[ $rc = 0 ] || { echo "seed $i: exit $rc"; cat "$d/err"; return 1; }
 		grep -q ^state: "$d/err"
 	done
@@ -433,7 +435,7 @@ endless() {
 
 @test "a program that takes too much processor time is given up" {
 	endless
-	run state --cpu=1 "$d/p"
+	run state --cpu=1 -t 250000 "$d/p"
 	[ "$status" = 0 ]
 	has "state: broken"
 	has "$d/p: cannot be read: needs more than 1 s of processor time"
@@ -444,17 +446,16 @@ endless() {
 
 	[[ ${OPFS_SAN-} != *address* ]] || skip "the address sanitizer needs more"
 	endless
-	symdump -t 20000 "$d/p" >/dev/null 2>&1 3>&- &
+	symdump -t 250000 --cpu=250 "$d/p" >/dev/null 2>&1 3>&- &
 	pid=$!
-	for _ in {1..100}; do
+	is_there() {
 		job=
 		for f in $(helpers_of); do
 			grep -q '^Seccomp:[[:space:]]*2' "/proc/$f/status" && job=$f
 		done
-		[ -z "$job" ] || break
-		sleep 0.05
-	done
-	[ -n "$job" ]
+		[ -n "$job" ]
+	}
+	wait_for is_there
 	grep -q '^NoNewPrivs:[[:space:]]*1' "/proc/$job/status"
 	grep -q '^Max address space *1073741824 ' "/proc/$job/limits"
 	grep -q '^Max file size *0 *0 ' "/proc/$job/limits"
@@ -464,24 +465,17 @@ endless() {
 }
 
 @test "helpers end with the program that started them" {
-	local pid i left
+	local pid
 
 	endless
-	symdump -t 100000 "$d/p" >/dev/null 2>&1 3>&- &
+	symdump -t 250000 --cpu=250 "$d/p" >/dev/null 2>&1 3>&- &
 	pid=$!
-	for i in {1..100}; do
-		[ "$(helpers_of | wc -l)" -ge 2 ] && break
-		sleep 0.05
-	done
-	[ "$(helpers_of | wc -l)" -ge 2 ]
+	are_there() { [ "$(helpers_of | wc -l)" -ge 2 ]; }
+	are_gone() { [ -z "$(helpers_of)" ]; }
+	wait_for are_there
 	kill -KILL "$pid"
 	wait "$pid" || true
-	for i in {1..100}; do
-		left=$(helpers_of)
-		[ -z "$left" ] && break
-		sleep 0.05
-	done
-	[ -z "$left" ]
+	wait_for are_gone
 }
 
 # Processes of this symdump that are helpers.

@@ -97,18 +97,19 @@ samples()
 
 @test "ages count from now" {
 	now=$(date +%s)
-	rotation first 1 "@$((now - 3000))" "@$((now - 2000))"
-	rotation second 10 "@$((now - 2000))" "@$((now - 1000))"
-	rotation current 100 "@$((now - 1000))" "@$now" live
-	[ "$(samples time:-40m..-35m)" = 1 ]
-	[ "$(samples time:-50m..-20m)" = 11 ]
-	[ "$(samples time:-40m..)" = 111 ]
-	[ "$(samples last:5m)" = 100 ]
-	[ "$(samples last:20m)" = 110 ]
-	[ "$(samples last:1d)" = 111 ]
-	[ "$(samples last:1h30m)" = 111 ]
-	[ "$(samples time:-20m..now)" = 110 ]
-	[ "$(samples last/5m)" = 100 ]
+	# far apart: the test may take minutes
+	rotation first 1 "@$((now - 180000))" "@$((now - 120000))"
+	rotation second 10 "@$((now - 120000))" "@$((now - 60000))"
+	rotation current 100 "@$((now - 60000))" "@$now" live
+	[ "$(samples time:-40h..-35h)" = 1 ]
+	[ "$(samples time:-50h..-20h)" = 11 ]
+	[ "$(samples time:-40h..)" = 111 ]
+	[ "$(samples last:300m)" = 100 ]
+	[ "$(samples last:20h)" = 110 ]
+	[ "$(samples last:3d)" = 111 ]
+	[ "$(samples last:2d90m)" = 111 ]
+	[ "$(samples time:-20h..now)" = 110 ]
+	[ "$(samples last/5h)" = 100 ]
 	opfs ls last: | grep -qx 1h
 	[ "$(opfs ls time: | wc -l)" = 3 ]
 	while read -r span; do
@@ -118,8 +119,8 @@ samples()
 
 @test "a session whose collector was killed ends with its last drain" {
 	now=$(date +%s)
-	rotation current 100 "@$((now - 1000))" "@$((now - 500))" live
-	[ "$(samples last:10m)" = 100 ]
+	rotation current 100 "@$((now - 10000))" "@$((now - 5000))" live
+	[ "$(samples last:2h)" = 100 ]
 	run -1 opfs cat last:1m/report
 	grep -q 'no session overlaps it; there are 1, from ' <<<"$output"
 }

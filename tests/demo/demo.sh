@@ -143,7 +143,7 @@ mount_session()
 	say "2. Mount: every report of every slice of that session is a file now."
 	show "${command[@]}"
 	start "${command[@]}"
-	for _ in {1..100}; do
+	for _ in {1..1200}; do
 		mounted && return 0
 		kill -0 $! 2>/dev/null || break
 		sleep 0.1

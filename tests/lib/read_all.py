@@ -19,7 +19,7 @@ import signal
 import subprocess
 import sys
 
-LIMIT = 100
+LIMIT = 600
 TOLD = 20
 FILES = ("status", "summary", "report", "report.tsv", "details", "callgraph",
          "with:callgraph,details,debug-info/report.xml",

@@ -15,6 +15,7 @@ setup() {
 teardown() {
 	rm -f "$BATS_TEST_TMPDIR/hang"
 	daemon_teardown
+	[ -z "${timeout-}" ] || kill -KILL "$timeout" "${spin-}" 2>/dev/null || true
 	[ -z "${hangfs-}" ] || kill -KILL "$hangfs" || true
 	! mountpoint -q "$BATS_TEST_TMPDIR/mnt" || umount -l "$BATS_TEST_TMPDIR/mnt"
 	! mountpoint -q "$BATS_TEST_TMPDIR/disk" || umount "$BATS_TEST_TMPDIR/disk"
@@ -129,8 +130,10 @@ unit() {
 	./hangfs "$PWD/mnt" "$PWD/spin" "$PWD/hang" 3>&- &
 	hangfs=$!
 	eventually mountpoint -q mnt
-	mnt/file 60 3>&- &
-	spin=$!
+	timeout 600 mnt/file 100000 >/dev/null 3>&- &
+	timeout=$!
+	runs() { spin=$(pgrep -P "$timeout" file); }
+	eventually runs
 	eventually grep -q mnt/file "/proc/$spin/maps"
 	: >hang
 	daemon --frequency=997
@@ -146,8 +149,8 @@ unit() {
 	"$OPFS_BIN/opcollect" config --config "$conf" >/dev/null
 	(exec 9<"$dir/lock" && flock -n 9)
 	! kill -0 "$spin" 2>/dev/null || rm hang
-	kill "$spin"
-	wait "$spin" || true
+	kill "$timeout" "$spin" || true
+	wait "$timeout" || true
 	umount -l mnt
 	wait "$hangfs" || true
 	hangfs=

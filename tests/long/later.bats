@@ -29,13 +29,9 @@ teardown() {
 	remove_dirs
 }
 
-# soon COMMAND...: succeeds within two minutes
+# soon COMMAND...: some time, without a new mount
 soon() {
-	for _ in {1..120}; do
-		"$@" && return
-		sleep 1
-	done
-	"$@"
+	wait_for "$@"
 }
 
 shows() {

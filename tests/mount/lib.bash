@@ -2,6 +2,9 @@
 # What the tests of the mount share.  A test has a directory $W that every user may
 # enter, a session directory $D and a mount point $M in it.
 
+# shellcheck source=tests/lib/busy.bash
+. "$OPFS_TOP/tests/lib/busy.bash"
+
 MKSESSION=$OPFS_TOP/tests/lib/mksession.py
 # shellcheck disable=SC2034 # used by the tests
 OPFS=$OPFS_BIN/opfs
@@ -60,16 +63,9 @@ mount_pids() {
 	return 0
 }
 
-# Waits until a command succeeds, for at most ten seconds.
+# Waits until a command succeeds.
 eventually() {
-	local i
-
-	for ((i = 0; i < 200; i++)); do
-		"$@" && return 0
-		sleep 0.05
-	done
-	echo "never: $*"
-	return 1
+	wait_for "$@"
 }
 
 unmount() {

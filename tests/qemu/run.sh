@@ -10,7 +10,7 @@
 #
 #   # qemu: SECONDS [smoke] [x86] [arm64] [icount] [6.1] [6.12]
 #
-# SECONDS is its time limit; x86 is every kernel for that but icount.  Whatever the kernel
+# SECONDS is its time limit on a machine that does nothing else, a fifth of what it gets; x86 is every kernel for that but icount.  Whatever the kernel
 # complains of (see complaints) fails the test that was running.
 #
 # Everything is written below $O/qemu; set V=1 to see what tests print that pass.
@@ -80,7 +80,7 @@ list_tests()
 		*) case ",$suite," in *",$name,"*) ;; *) continue ;; esac ;;
 		esac
 		words=${words# }
-		echo "$name $((${words%% *} * ${OPFS_QEMU_PATIENCE:-1}))"
+		echo "$name $((${words%% *} * ${OPFS_QEMU_PATIENCE:-5}))"
 	done
 }
 

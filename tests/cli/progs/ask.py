@@ -7,6 +7,7 @@
     ask.py sum DIR [FIELD=VALUE]...  samples of flat files that agree (app, image, event,
                                   tgid, ...; a basename is enough for app and image)
     ask.py arcs DIR [FIELD=VALUE]... the same of arcs
+    ask.py children DIR           samples of all processes but the one with the most
     ask.py functions DIR BINARY NAME... samples of each function of the binary
 """
 
@@ -66,6 +67,14 @@ def total(session_dir, arcs, wanted):
                if (n["callee"] is not None) == arcs and agrees(n, wanted))
 
 
+def children(session_dir):
+    counts = {}
+    for name, file in files(session_dir):
+        if name["callee"] is None:
+            counts[name["tgid"]] = counts.get(name["tgid"], 0) + file.total()
+    return sum(counts.values()) - max(counts.values())
+
+
 def ranges(binary):
     """name -> (first file offset, behind the last) of a binary's functions."""
     env = dict(os.environ, LC_ALL="C")
@@ -105,6 +114,8 @@ def main(argv):
         balance(argv[2])
     elif argv[1] in ("sum", "arcs"):
         print(total(argv[2], argv[1] == "arcs", argv[3:]))
+    elif argv[1] == "children":
+        print(children(argv[2]))
     elif argv[1] == "functions":
         functions(argv[2], argv[3], argv[4:])
     else:

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * calls: a second of leaf(), three quarters of it called by often() and the rest by
- * rarely(); then a function of a library that calls back, and a recursion.  The library
- * is this file as well, built with -DLIBRARY.
+ * calls: a second of CPU time in leaf(), three quarters of it called by often() and the rest
+ * by rarely(); then a function of a library that calls back, and a recursion, which take a
+ * tenth of a second each, every level of it.  Tells $WORKED what was used in leaf().  The
+ * library is this file as well, built with -DLIBRARY.
  */
-#include <time.h>
+#include "../../programs/worked.h"
 
 void in_library(void (*call)(void));
 
@@ -36,33 +37,39 @@ __attribute__((noinline)) static void rarely(void)
 	__asm__ volatile("" ::: "memory");
 }
 
-__attribute__((noinline)) static void called_back(void)
+/* In its caller, which is so sampled itself. */
+static inline __attribute__((always_inline)) void tenth(void)
 {
+	long long end = worked_ns() + 100000000;
 	volatile unsigned x = 0;
 
-	for (long i = 0; i < 30000000; i++)
-		x = x * 1664525u + 1013904223u;
+	do {
+		for (long i = 0; i < 100000; i++)
+			x = x * 1664525u + 1013904223u;
+	} while (worked_ns() < end);
+}
+
+__attribute__((noinline)) static void called_back(void)
+{
+	tenth();
+	__asm__ volatile("" ::: "memory");
 }
 
 __attribute__((noinline)) static void deeper(int left)
 {
-	volatile unsigned x = 0;
-
 	if (left)
 		deeper(left - 1);
-	for (long i = 0; i < 10000000; i++)
-		x = x * 1664525u + 1013904223u;
+	tenth();
+	__asm__ volatile("" ::: "memory");
 }
 
 int main(void)
 {
-	struct timespec ts;
-
 	do {
 		often();
 		rarely();
-		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-	} while (ts.tv_sec < 1);
+	} while (worked_ns() < 1000000000);
+	worked_tell("leaf", worked_ns());
 	in_library(called_back);
 	deeper(4);
 	return 0;

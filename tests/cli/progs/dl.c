@@ -1,27 +1,47 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * dl ROUNDS LIB...: loads each library, calls its spin(), unloads it, in turn.  The
- * second comes to lie where the first was.
+ * dl MS LIB...: loads each library, calls its spin(), unloads it, in turn, until so many
+ * milliseconds of CPU time were used in all.  The second comes to lie where the first was.
+ * Tells $WORKED how much of it was in which library, by the libraries' names.
  */
 #include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
+
+#include "../../programs/worked.h"
+
+static int turn(const char *path, long long *ns)
+{
+	void *lib = dlopen(path, RTLD_NOW);
+	void (*spin)(void) = lib ? (void (*)(void))dlsym(lib, "spin") : NULL;
+	long long begin;
+
+	if (!spin) {
+		fprintf(stderr, "%s\n", dlerror());
+		return 1;
+	}
+	begin = worked_ns();
+	spin();
+	*ns += worked_ns() - begin;
+	dlclose(lib);
+	return 0;
+}
 
 int main(int argc, char **argv)
 {
-	long rounds = argc > 1 ? atol(argv[1]) : 0;
+	long long end = argc > 1 ? atol(argv[1]) * 1000000LL : 0;
+	long long ns[8] = { 0 };
 
-	for (long i = 0; i < rounds; i++)
-		for (int l = 2; l < argc; l++) {
-			void *lib = dlopen(argv[l], RTLD_NOW);
-			void (*spin)(void) = lib ? (void (*)(void))dlsym(lib, "spin") : NULL;
-
-			if (!spin) {
-				fprintf(stderr, "%s\n", dlerror());
+	if (argc > 10)
+		return 2;
+	do {
+		for (int l = 2; l < argc; l++)
+			if (turn(argv[l], &ns[l - 2]))
 				return 1;
-			}
-			spin();
-			dlclose(lib);
-		}
+	} while (worked_ns() < end);
+	for (int l = 2; l < argc; l++) {
+		const char *slash = strrchr(argv[l], '/');
+
+		worked_tell(slash ? slash + 1 : argv[l], ns[l - 2]);
+	}
 	return 0;
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * weights [SECONDS]: spends CPU time in three functions as 6 : 3 : 1, SECONDS in all.
+ * weights [SECONDS]: spends CPU time in three functions as 6 : 3 : 1, SECONDS in all, and
+ * tells $WORKED what it used, by the name it was called.
  * Each turn is a fixed amount of work, so that shares do not depend on the machine.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/resource.h>
+#define _GNU_SOURCE
+#include <errno.h>
+
+#include "../../programs/worked.h"
 
 #define WORK(name)                                                                       \
 	__attribute__((noinline)) unsigned name(unsigned x, unsigned n)                  \
@@ -20,25 +22,17 @@ WORK(heavy)
 WORK(middle)
 WORK(light)
 
-static double cpu_seconds(void)
-{
-	struct rusage ru;
-
-	getrusage(RUSAGE_SELF, &ru);
-	return (double)(ru.ru_utime.tv_sec + ru.ru_stime.tv_sec) +
-	       (double)(ru.ru_utime.tv_usec + ru.ru_stime.tv_usec) / 1e6;
-}
-
 int main(int argc, char **argv)
 {
 	double seconds = argc > 1 ? strtod(argv[1], NULL) : 1;
 	unsigned x = 1;
 
-	while (cpu_seconds() < seconds) {
+	while ((double)worked_ns() < seconds * 1e9) {
 		x = heavy(x, 60000);
 		x = middle(x, 30000);
 		x = light(x, 10000);
 	}
 	printf("%u\n", x);
+	worked_tell(program_invocation_short_name, worked_ns());
 	return 0;
 }

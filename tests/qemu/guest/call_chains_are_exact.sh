@@ -7,7 +7,7 @@ load
 put backtrace_depth 8
 put timer_hz 1000
 start -v
-nested 1500
+until_taken 200 nested 1500
 stop
 awk '
 function hex(s, i, v)

@@ -29,9 +29,12 @@ insmod /modules/opfs_sampler.ko || fail "insmod"
 rmdir $OP 2>/dev/null
 background nested 100000
 cat >orphans <<-'END'
-	storm fork 30 /bin/twin_1 /bin/twin_2
+	storm fork 60 /bin/twin_1 /bin/twin_2
 	(nested_orphan 1000 &)
 	sleep 2
+	while pidof nested_orphan >/dev/null; do
+		sleep 0.2
+	done
 END
 cp /bin/nested /bin/nested_orphan
 opcollect record --source=kernel -F 1000 --save-stream=stream -d data -- sh orphans ||
@@ -39,7 +42,7 @@ opcollect record --source=kernel -F 1000 --save-stream=stream -d data -- sh orph
 [ ! -e $OP ] || fail "$OP is still there"
 balanced data
 for image in twin_1 twin_2 nested_orphan; do
-	[ "$(samples data $image)" -ge 5 ] || fail "$image: $(samples data $image) samples"
+	[ "$(samples data $image)" -ge 1 ] || fail "$image: $(samples data $image) samples"
 done
 [ "$(samples data nested)" = 0 ] || fail "somebody else's samples"
 opcollect replay -d again stream || fail "replay"
@@ -62,7 +65,7 @@ opcollect record --source=kernel -g -F 1000 -d one -p $pid &
 recorder=$!
 echo $recorder >>pids
 eventually 20 grep -q 1 $OP/enable
-sleep 2
+until_taken 200 sleep 2
 kill -TERM $recorder
 wait $recorder || fail "record -p: $?"
 balanced one

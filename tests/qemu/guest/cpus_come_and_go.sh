@@ -7,7 +7,7 @@ background twin_1 forever
 background twin_1 forever
 put timer_hz 2000
 start
-usleep 300000
+until_taken 200 usleep 300000
 for i in 1 2 3 4 5; do
 	echo 0 >$cpu1
 	usleep 50000
@@ -23,7 +23,7 @@ expect lost -eq 0
 start
 usleep 50000
 echo 1 >$cpu1
-usleep 500000
+until_taken 200 usleep 500000
 stop
 expect cpu1 -ge 10
 unload

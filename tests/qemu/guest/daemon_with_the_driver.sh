@@ -24,7 +24,7 @@ opcollect shutdown --config conf || fail "shutdown: $(cat log)"
 wait $daemon || fail "the daemon: $(cat log)"
 for s in first current; do
 	opfs cat --session-dir sessions $s/image/nested/report >report || fail "$s: $(cat log)"
-	awk '$NF == "innermost" { n = $1 } END { exit !(n >= 20) }' report ||
+	awk '$NF == "innermost" { n = $1 } END { exit !(n >= 10) }' report ||
 		fail "$s: innermost has few samples: $(cat report)"
 	opfs cat --session-dir sessions $s/status >status
 	awk -F'[: (]+' '$1 == "taken" { taken = $2 } $1 == "stored" { stored = $2 }

@@ -15,7 +15,7 @@ for i in 1 2 3 4 5; do
 	eventually 10 disabled
 done
 start
-nested 300
+until_taken 100 nested 300
 stop
 [ "$(samples_of /bin/twin_1)" -ge 10 ] || fail "few samples: $(cat out)"
 unload

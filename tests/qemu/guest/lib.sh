@@ -62,16 +62,31 @@ background()
 	echo $! >>pids
 }
 
-# Waits until a command is true; gives up after $1 seconds.
+# Waits until a command is true; gives up after $1 seconds, of a machine that does nothing
+# else: five times that, for what the host has to do besides.
 eventually()
 {
-	local i=0 limit=$1
+	local i=0 limit=$(($1 * 5))
 
 	shift
 	until "$@"; do
 		i=$((i + 1))
 		[ $i -lt $((limit * 10)) ] || fail "$limit s later still not: $*"
 		sleep 0.1
+	done
+}
+
+# until_taken N COMMAND...: runs it, again and again, until N samples more were taken.  How
+# many it makes is up to the host, which may have the machine stand still for long.
+until_taken()
+{
+	local want
+
+	want=$(($(get stats/received) + $1))
+	shift
+	while :; do
+		"$@" || fail "$*"
+		[ "$(get stats/received)" -lt "$want" ] || break
 	done
 }
 

@@ -14,6 +14,9 @@ storm dl 60 /bin/libtwin_1.so /bin/libtwin_2.so
 storm kill 40 /bin/twin_1 /bin/twin_2
 storm mmap 200 /bin/libtwin_1.so /bin/libtwin_2.so
 /bin/twin_1 chain 60 /bin/twin_2
+while [ "$(cat $torture/nmis)" -lt 600 ]; do
+	nested 300
+done
 stop
 nmis=$(cat $torture/nmis)
 [ "$nmis" -ge 500 ] || fail "only $nmis NMIs"

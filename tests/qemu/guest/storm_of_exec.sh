@@ -5,7 +5,7 @@
 load
 put timer_hz 4000
 start
-/bin/twin_1 chain 150 /bin/twin_2
+until_taken 100 /bin/twin_1 chain 150 /bin/twin_2
 stop
 [ "$(samples_of /bin/twin_1)" -ge 10 ] || fail "few samples: $(cat out)"
 [ "$(samples_of /bin/twin_2)" -ge 10 ] || fail "few samples: $(cat out)"

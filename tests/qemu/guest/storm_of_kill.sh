@@ -4,7 +4,7 @@
 load
 put timer_hz 4000
 start
-storm kill 60 /bin/twin_1 /bin/twin_2
+until_taken 60 storm kill 60 /bin/twin_1 /bin/twin_2
 stop
 expect user -ge 10
 # Nothing shares their address spaces, and they are resolved before they are gone.

@@ -6,7 +6,7 @@
 load
 put timer_hz 4000
 start
-storm mmap 400 /bin/libtwin_1.so /bin/libtwin_2.so
+until_taken 100 storm mmap 400 /bin/libtwin_1.so /bin/libtwin_2.so
 stop
 one=$(samples_of /bin/libtwin_1.so)
 two=$(samples_of /bin/libtwin_2.so)

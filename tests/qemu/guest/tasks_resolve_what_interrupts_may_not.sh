@@ -12,6 +12,9 @@ storm fork 100 /bin/twin_1 /bin/twin_2
 storm dl 100 /bin/libtwin_1.so /bin/libtwin_2.so
 storm kill 50 /bin/twin_1 /bin/twin_2
 nested 500
+while [ "$(get stats/resolved_task)" -lt 250 ]; do
+	nested 500
+done
 stop
 [ "$(get stats/resolved_irq)" = 0 ] || fail "resolved in interrupts: $(get stats/resolved_irq)"
 [ "$(get stats/resolved_task)" -ge 200 ] || fail "in tasks: $(get stats/resolved_task)"

@@ -4,7 +4,7 @@
 load
 put timer_hz 1000
 start
-nested 1500
+until_taken 200 nested 1500
 stop
 expect samples -ge 100
 expect lost -eq 0

@@ -9,7 +9,7 @@ load defer=1 test_hold_ms=15000
 put timer_hz 20
 background twin_1 forever
 start
-usleep 1000000
+until_taken 1 usleep 1000000
 stop
 expect lost -ge 1
 [ "$(get stats/lost_stopped)" = "$(of lost)" ] || fail "lost: $(of lost), $(tell)"

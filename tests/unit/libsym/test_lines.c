@@ -13,7 +13,7 @@
 #include "libsym/lines_read.h"
 #include "libsym/server.h"
 
-TestSuite(lines, .timeout = 120);
+TestSuite(lines, .timeout = 280);
 
 #define CC1 "inlined.cc inlined_other.cc"
 

@@ -70,7 +70,8 @@ static int make(void *ctx, const struct viewer *v, void **obj, size_t *bytes,
 	struct thing *t;
 
 	__atomic_add_fetch(&r->made, 1, __ATOMIC_RELAXED);
-	for (unsigned us = 0; us < r->sleep_us; us += 1000) {
+	for (unsigned us = 0; us < __atomic_load_n(&r->sleep_us, __ATOMIC_RELAXED);
+	     us += 1000) {
 		if (viewer_gone(v))
 			return err_set(err, -EINTR, "gone");
 		usleep(1000);
@@ -246,7 +247,8 @@ Test(cache, is_asked_by_many_threads_and_makes_it_once)
 
 Test(cache, lets_another_one_make_it_when_the_first_gives_up)
 {
-	struct recipe r = { .number = 3, .bytes = 10, .sleep_us = 300000 };
+	/* as long as it takes: the first does not come to an end before it gives up */
+	struct recipe r = { .number = 3, .bytes = 10, .sleep_us = 100000000 };
 	atomic_bool cancel = false;
 	struct viewer impatient = { .cancel = &cancel };
 	struct cache *c = cache_new(100000);
@@ -260,6 +262,7 @@ Test(cache, lets_another_one_make_it_when_the_first_gives_up)
 	usleep(20000);
 	atomic_store(&cancel, true);
 	pthread_join(a, NULL);
+	__atomic_store_n(&r.sleep_us, 0, __ATOMIC_RELAXED);
 	pthread_join(b, NULL);
 	cr_expect_eq(first.rc, -EINTR);
 	cr_expect_eq(second.rc, 0);

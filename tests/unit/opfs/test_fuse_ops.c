@@ -41,7 +41,7 @@ static bool wait_until(bool (*ready)(void))
 {
 	struct timespec nap = { .tv_nsec = 2000000 };
 
-	for (int i = 0; i < 5000; i++) {
+	for (int i = 0; i < 60000; i++) { /* two minutes */
 		if (ready())
 			return true;
 		nanosleep(&nap, NULL);
@@ -99,7 +99,7 @@ static void tear_down(void)
 		  (unsigned)status);
 }
 
-TestSuite(fuse_ops, .init = set_up, .fini = tear_down, .timeout = 60);
+TestSuite(fuse_ops, .init = set_up, .fini = tear_down, .timeout = 280);
 
 static size_t read_all(int fd, char *buf, size_t room)
 {
@@ -438,7 +438,7 @@ Test(fuse_ops, a_removed_session_is_gone_though_it_was_cached_for_long)
 	sh->removed = 0;
 	cr_expect(!mkdir(samples, 0700));
 	cr_expect(!stat(path("live"), &st));
-	for (int i = 0; i < 500 && stat(path("saved/report"), &st); i++)
+	for (int i = 0; i < 12000 && stat(path("saved/report"), &st); i++)
 		usleep(10000);
 	cr_expect(!stat(path("saved/report"), &st));
 }

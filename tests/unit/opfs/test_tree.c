@@ -193,7 +193,7 @@ Test(tree, moves_a_place_to_the_newest_generation)
 	p = walk("current/image:/bin/demo");
 	sessions_add(&disk, (struct sessions_file){ .samples = 2 });
 	sessions_live(&disk, 2, false);
-	for (int i = 0; i < 1000 && tree_samples(&p) == 1; i++) {
+	for (int i = 0; i < 12000 && tree_samples(&p) == 1; i++) {
 		cr_assert_eq(tree_refresh(tree, &p, &owner, &err), 0, "%s", err.msg);
 		usleep(10000);
 	}
@@ -212,7 +212,7 @@ Test(tree, a_place_that_selects_nothing_any_more_is_gone)
 	open_tree(false);
 	p = walk("current/image:demo");
 	sessions_remove(&disk, "samples/current");
-	for (int i = 0; i < 1000 && !rc; i++) {
+	for (int i = 0; i < 12000 && !rc; i++) {
 		rc = tree_refresh(tree, &p, &owner, &err);
 		usleep(10000);
 	}

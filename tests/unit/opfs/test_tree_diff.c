@@ -125,7 +125,7 @@ Test(diff, a_comparison_moves_on_with_both_sides)
 	cr_expect_eq(tree_samples(&p.base->p), 2);
 	sessions_add(&disk, (struct sessions_file){ .samples = 4 });
 	sessions_live(&disk, 2, false);
-	for (int i = 0; i < 1000 && tree_samples(&p.base->p) == 2; i++) {
+	for (int i = 0; i < 12000 && tree_samples(&p.base->p) == 2; i++) {
 		cr_assert_eq(tree_refresh(tree, &p, &owner, &err), 0, "%s", err.msg);
 		usleep(10000);
 	}

@@ -20,6 +20,8 @@ struct task {
 	struct gate *gate;
 };
 
+enum { PATIENCE = 600000 }; /* naps: two minutes and more */
+
 static void nap(void)
 {
 	nanosleep(&(struct timespec){ .tv_nsec = 200000 }, NULL);
@@ -77,7 +79,7 @@ static int ask(struct worker_pool *p, struct gate *g, const char *key, struct wa
 
 static bool reaches(atomic_int *what, int value)
 {
-	for (int i = 0; i < 50000 && atomic_load(what) != value; i++)
+	for (int i = 0; i < PATIENCE && atomic_load(what) != value; i++)
 		nap();
 	return atomic_load(what) == value;
 }
@@ -252,7 +254,7 @@ Test(worker, a_crowd_is_served_once_each)
 		pthread_join(threads[i], &waiters[i]);
 		left += c[i].left;
 	}
-	for (int i = 0; i < 50000 && worker_pool_busy(p); i++)
+	for (int i = 0; i < PATIENCE && worker_pool_busy(p); i++)
 		nap();
 	worker_pool_free(p);
 	cr_expect_eq(g.served + g.failed + left, CROWD * ROUNDS, "%d + %d + %d", g.served,
