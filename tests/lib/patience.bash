@@ -30,7 +30,7 @@ different() {
 	mkdir -p "$1"
 	for ((i = 1; i <= $3; i++)); do
 		"${CC:-gcc}" -o "$1/$2$i" "$BATS_FILE_TMPDIR/weights.o" \
-			-Wl,--build-id="0x$(printf '%s%s' "$BATS_TEST_NUMBER$1$2$i" |
+			-Wl,--build-id="0x$(printf %s "$BATS_TEST_NUMBER$1$2$i" |
 				sha1sum | cut -c1-40)"
 	done
 }
