@@ -294,7 +294,7 @@ format:
 # ---- the rest
 
 .PHONY: bench bench-inserts bench-collect bench-replay bench-report bench-reports \
-	bench-files bench-mount bench-driver bench-daemon bench-daemon-files
+	bench-files bench-mount bench-driver bench-daemon bench-daemon-files bench-busy
 bench: bench-inserts bench-collect bench-replay bench-report bench-reports bench-files \
 	bench-mount
 bench-inserts: benches
@@ -307,6 +307,8 @@ bench-daemon: all
 	$(Q)bench/daemon.py $(O)/bin $(DAEMON_SECONDS)
 bench-daemon-files: all
 	$(Q)bench/daemon_files.py $(O)/bin $(DAEMON_FILES)
+bench-busy: all
+	$(Q)bench/busy.py $(O)/bin
 bench-report: all
 	$(Q)bench/report.py $(O)/bin
 bench-reports: all tests
@@ -422,6 +424,8 @@ Targets:
   bench-driver  what a sample costs by the driver and by perf, and the highest rate at which
                 none is lost, in an emulated machine
   bench-daemon  what the daemon costs beside perf record -a, ten minutes each
+  bench-busy    what record -a finds, loses and waits for beside 0 to 80 processes that
+                spin, and 2,000 that sleep, and the same of perf record -a
   bench-daemon-files
                 drain, start, rotate and seal with 100,000 sample files; DAEMON_FILES=N
   layers        no folder includes what is above it

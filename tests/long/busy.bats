@@ -1,0 +1,184 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# "opcollect record" on a machine that has more to do than it can, and for longer what
+# tests/cli/patience.bats tests.  Nothing here depends on how fast the machine is.
+
+bats_require_minimum_version 1.5.0
+load ../cli/record
+load ../cli/daemon
+load ../lib/patience
+
+setup_file() {
+	build_patience
+}
+
+setup() {
+	patience_setup
+	can_record_cpus
+	rm -rf "$BATS_TEST_TMPDIR/can"
+}
+
+teardown() {
+	patience_teardown
+}
+
+# Twenty programs of 0.2 s, four at a time.
+twenty() {
+	seq 20 | xargs -P 4 -I{} many/prog{} 0.2 >/dev/null
+}
+
+@test "helpers that begin some time from 0 to 1,500 ms late cost nothing" {
+	can_preload
+	different many prog 20
+	export -f twenty
+	OPFS_TEST_LATE_MS=0-1500 LD_PRELOAD="$b/late_child.so" watched record \
+		--session-dir "$dir" -- bash -c twenty
+	cat "$log"
+	# shellcheck disable=SC2046
+	tables images "$dir" $(seq -f prog%.0f 20)
+	tables images "$dir"
+	tables lost "$dir"
+	ask balance "$dir"
+	helpers_were_good
+}
+
+@test "helpers that are late and killed, 300 times, cost nothing and leave nothing" {
+	can_preload
+	different many prog 20
+	export -f twenty
+	for ms in 5 50 500; do
+		rm -rf "$dir" kills
+		OPFS_TEST_LATE_MS=0-20 OPFS_TEST_KILL_MS=$ms OPFS_TEST_KILLS=100 \
+			OPFS_TEST_KILL_FILE="$PWD/kills" LD_PRELOAD="$b/late_child.so" \
+			watched record --session-dir "$dir" -- bash -c twenty
+		cat "$log"
+		# nothing holds the lock
+		record --session-dir "$dir" --append -- true
+		[ "$(ls "$dir/samples")" = current ]
+		# shellcheck disable=SC2046
+		tables images "$dir" $(seq -f prog%.0f 20)
+		tables images "$dir"
+		tables lost "$dir"
+		helpers_were_good
+		[ -s kills ]
+	done
+}
+
+identified() {
+	grep "/mnt/$1	" "$dir/samples/current/images" 2>/dev/null
+}
+
+@test "a file system that answers after 2 s is waited for" {
+	different real late 1
+	slow
+	background mnt/late1 1000 >/dev/null
+	late=$!
+	eventually grep -q mnt/late1 "/proc/$late/maps"
+	answers 2000
+	background "$OPFS_BIN/opcollect" record --session-dir "$dir" -p "$late" >"$log" 2>&1
+	collector=$!
+	eventually identified late1 || eventually identified late1
+	kill "$late"
+	wait "$collector"
+	cat "$log"
+	tables images "$dir" late1
+	tables lost "$dir"
+	[ "$(ask sum "$dir" image="$PWD/mnt/late1")" -gt 100 ]
+}
+
+@test "while a file system never answers, others that are slow are waited for" {
+	different real hung 2
+	different many prog 20
+	slow
+	for i in 1 2; do
+		background "mnt/hung$i" 1000 >/dev/null
+		hung=$!
+		eventually grep -q "mnt/hung$i" "/proc/$hung/maps"
+	done
+	answers never
+	spinners 10
+	export -f twenty
+	# it ends by itself
+	timeout -k 1 250 "$OPFS_BIN/opcollect" record --session-dir "$dir" -a -- \
+		bash -c 'twenty; sleep 10' >"$log" 2>&1
+	cat "$log"
+	[ "$(cat "$ctl")" = never ]
+	# shellcheck disable=SC2046
+	tables images "$dir" $(seq -f prog%.0f 20)
+	for i in 1 2; do
+		[ "$(tables note "$dir" "hung$i")" = unreachable ]
+		[ "$(ask sum "$dir" image="$PWD/mnt/hung$i")" -gt 100 ]
+	done
+}
+
+@test "5,000 executable mappings beside ten spinners" {
+	spinners 10
+	attached "$b/many_maps" 5000 2000
+	expected "$(ask functions "$dir" "$b/many_maps" work)" "$(cat out)" 1999
+	tables lost "$dir"
+	tables images "$dir" many_maps
+}
+
+@test "a mapping that moves, beside ten spinners" {
+	spinners 10
+	attached "$b/moves" 1000
+	read -r first second <out
+	expected "$(ask functions "$dir" "$b/moves" work)" $((first + second)) 1999
+	tables lost "$dir"
+	tables images "$dir" moves
+}
+
+@test "threads that come and go are all seen, twenty times" {
+	for i in $(seq 20); do
+		how=
+		[ $((i % 2)) = 1 ] || how=main-ends
+		# shellcheck disable=SC2086
+		attached "$b/churn" 500 $((i % 7 + 1)) $how
+		read -r used all threads <out
+		echo "$i: $threads threads $how"
+		expected "$(ask functions "$dir" "$b/churn" work)" "$used" 1999
+		tables lost "$dir"
+		tables images "$dir" churn
+		rm -rf "$dir"
+	done
+}
+
+@test "every short process has its command line and control group, of 300" {
+	spinners 4
+	record -F 1999 --session-dir "$dir" -- \
+		sh -c 'i=0; while [ $i -lt 300 ]; do "$0" 0.02 >/dev/null; i=$((i+1)); done' \
+		"$b/weights"
+	tables tasks "$dir"
+}
+
+# beside SPINNERS: the whole machine is recorded, and 20 programs that are started then.
+beside() {
+	different many prog 20
+	spinners "$1"
+	background "$OPFS_BIN/opcollect" record --session-dir "$dir" -a >"$log" 2>&1
+	collector=$!
+	# at once: a machine on which this takes so long does nothing else either
+	tables progress "$dir" 30
+	twenty
+	# Ctrl-C, which a shell's background does not hear
+	kill -TERM "$collector"
+	wait "$collector" || true
+	cat "$log"
+	# shellcheck disable=SC2046
+	tables images "$dir" $(seq -f prog%.0f 20)
+	ask balance "$dir"
+	for i in $(seq 20); do
+		[ "$(ask sum "$dir" image="$PWD/many/prog$i")" -gt 50 ]
+	done
+	# of all that ran: no file was given up, no program seen as two
+	! grep unreachable "$dir/samples/current/images"
+	! grep "^$PWD/.*#" "$dir/samples/current/images"
+}
+
+@test "record -a beside 30 spinners knows every program" {
+	beside 30
+}
+
+@test "record -a beside 80 spinners knows every program" {
+	beside 80
+}
