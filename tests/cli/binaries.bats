@@ -4,13 +4,14 @@
 # names, addresses, instructions and lines against readelf, c++filt, objdump, addr2line.
 
 bats_require_minimum_version 1.5.0
+load ../lib/need
 
 programs=$OPFS_TOP/tests/programs
 here=$OPFS_TOP/tests/cli/binaries
 lib=$OPFS_TOP/tests/lib
 
 setup() {
-	[ -x "$OPFS_BIN/opfs" ] || skip "no $OPFS_BIN/opfs"
+	need_programs
 	cd "$BATS_TEST_TMPDIR" || return
 	cp "$programs"/inlined* .
 	mkdir sub
@@ -98,7 +99,7 @@ cxx() {
 }
 
 @test "static programs, with the indirect functions of libc" {
-	gcc -O1 -static -o p "$OPFS_TOP/tests/cli/symbols/sample.c" || skip "no static libc"
+	gcc -O1 -static -o p "$OPFS_TOP/tests/cli/symbols/sample.c"
 	agree p
 	gcc -O1 -static-pie -o p "$OPFS_TOP/tests/cli/symbols/sample.c"
 	agree p
@@ -147,7 +148,7 @@ cxx() {
 }
 
 @test "debug information that dwz shrank" {
-	command -v dwz >/dev/null || skip "no dwz"
+	need_command dwz
 	cxx -gdwarf-4 -O2 -o p
 	dwz p
 	agree p
@@ -165,7 +166,7 @@ cxx() {
 	lines llvm-addr2line p
 	cxx -g -O2 -fPIC -shared -o libp.so
 	lines llvm-addr2line libp.so
-	cxx -g -O1 -static -o p 2>/dev/null || skip "no static libraries"
+	cxx -g -O1 -static -o p
 	lines llvm-addr2line p
 }
 

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # "make demo": what it shows, and that it leaves nothing behind however it ends.
 
+load ../lib/need
+
 setup_file() {
 	export O="$BATS_FILE_TMPDIR/o" TMPDIR="$BATS_FILE_TMPDIR/tmp"
 	mkdir -p "$O" "$TMPDIR"
@@ -28,10 +30,6 @@ can_record() {
 	"$OPFS_BIN/opcollect" record --session-dir "$BATS_FILE_TMPDIR" -- true \
 		>/dev/null 2>&1 || skip "this user may not record here"
 	rm -rf "$BATS_FILE_TMPDIR/samples"
-}
-
-can_mount() {
-	[ -r /dev/fuse ] && [ -w /dev/fuse ] || skip "/dev/fuse may not be opened here"
 }
 
 # Processes that the demo of this test started, and what they started.
@@ -109,7 +107,7 @@ interrupt() {
 
 @test "the demo reads the report through the mount" {
 	can_record
-	can_mount
+	need_mount
 	DEMO_CHILD="$OPFS_DEMO_MARK" run "$demo" "$O" 1
 	[ "$status" = 0 ]
 	[[ "$output" == *'$ cat '"$TMPDIR"/*/current/image:*/report* ]]
@@ -118,11 +116,11 @@ interrupt() {
 
 @test "a user who may not mount reads the same report with opfs cat" {
 	can_record
-	[ "$(id -u)" = 0 ] || skip "needs root to hide /dev/fuse"
+	need_root
+	need_mount_namespace
 	DEMO_CHILD="$OPFS_DEMO_MARK" run unshare -m sh -c \
-		'mount --bind /dev/null "$1" 2>/dev/null || exit 77
+		'mount --bind /dev/null "$1" || exit
 		mount -t tmpfs none /dev && exec "$2" "$3" 1' sh /dev/fuse "$demo" "$O"
-	[ "$status" != 77 ] || skip "mount namespaces are not allowed here"
 	echo "$output"
 	[ "$status" = 0 ]
 	[[ "$output" == *"No mount: "* ]]
@@ -177,7 +175,7 @@ interrupt() {
 
 @test "a demo that is ended while it is mounted leaves nothing" {
 	can_record
-	can_mount
+	need_mount
 	interrupt TERM mounted
 	interrupt INT mounted group
 	interrupt HUP mounted group
@@ -186,7 +184,7 @@ interrupt() {
 # Only the directories stay, since nobody is left to remove them.
 @test "a demo that is killed while it is mounted leaves nothing mounted or running" {
 	can_record
-	can_mount
+	need_mount
 	if interrupt KILL mounted; then
 		return 1
 	fi

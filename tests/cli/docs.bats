@@ -3,6 +3,7 @@
 # What is written about the programs agrees with the programs.
 
 bats_require_minimum_version 1.5.0
+load ../lib/need
 
 setup() {
 	cd "$OPFS_TOP"
@@ -240,7 +241,7 @@ tiny_session() {
 	for f in doc/completion/bash/*; do
 		bash -n "$f"
 	done
-	command -v zsh >/dev/null || skip "zsh is not installed"
+	need_command zsh
 	for f in doc/completion/zsh/*; do
 		zsh -n "$f"
 	done

@@ -3,6 +3,7 @@
 # "opcollect events": what can be sampled, for people and for programs.
 
 bats_require_minimum_version 1.5.0
+load ../lib/need
 
 events() {
 	"$OPFS_BIN/opcollect" events "$@"
@@ -46,6 +47,7 @@ check_json() {
 }
 
 @test "JSON tells how perf is asked, as perf stat tells it" {
+	need_command perf
 	for e in cycles instructions cache-misses branch-misses L1-dcache-loads \
 		L1-dcache-load-misses LLC-loads dTLB-load-misses page-faults cpu-clock \
 		context-switches; do
@@ -133,7 +135,7 @@ assert int(ours["config1"], 16) == 0, ours
 }
 
 @test "a full disk is an error" {
-	[ -w /dev/full ] || skip "no /dev/full"
+	need_dev_full
 	"$OPFS_BIN/opcollect" events --json >/dev/full 2>"$BATS_TEST_TMPDIR/err" && return 1
 	grep -q 'No space left' "$BATS_TEST_TMPDIR/err"
 }

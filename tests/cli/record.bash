@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What the tests of "opcollect record" share.  Sourced by bats files.
 
+. "$OPFS_TOP/tests/lib/need.bash"
+
 progs="$OPFS_TOP/tests/cli/progs"
 export PYTHONDONTWRITEBYTECODE=1
 

@@ -9,12 +9,12 @@ load ../lib/opdemo
 
 setup_file()
 {
-	opdemo_possible || skip "no mount namespace: needs root or unprivileged user namespaces"
+	need_mount_namespace
 }
 
 setup()
 {
-	[ -x "$OPFS_BIN/opfs" ] || skip "no $OPFS_BIN/opfs"
+	need_programs
 }
 
 demo=image:/opt/opdemo/bin/demo
