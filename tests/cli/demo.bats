@@ -34,14 +34,8 @@ can_record() {
 
 # Processes that the demo of this test started, and what they started.
 marked() {
-	local f
-
-	for f in /proc/[0-9]*/environ; do
-		if grep -qzxF "DEMO_CHILD=$OPFS_DEMO_MARK" "$f" 2>/dev/null; then
-			f=${f#/proc/}
-			echo "${f%/environ}"
-		fi
-	done
+	grep -lzxF "DEMO_CHILD=$OPFS_DEMO_MARK" /proc/[0-9]*/environ 2>/dev/null |
+		sed 's|/proc/\(.*\)/environ|\1|'
 }
 
 # Nothing of the demo runs, is mounted or lies in the temporary directory.

@@ -7,14 +7,10 @@
 bats_require_minimum_version 1.5.0
 load ../lib/opdemo
 
-setup_file()
-{
-	need_mount_namespace
-}
-
 setup()
 {
 	need_programs
+	need_mount_namespace
 }
 
 demo=image:/opt/opdemo/bin/demo
