@@ -473,11 +473,8 @@ endless() {
 
 # Processes of this symdump that are helpers.
 helpers_of() {
-	local f
-
-	for f in /proc/[0-9]*; do
-		[ "$(readlink "$f/exe" 2>/dev/null)" = "$BATS_FILE_TMPDIR/symdump" ] || continue
-		grep -qz '^--symbol-helper=' "$f/cmdline" 2>/dev/null && echo "${f#/proc/}"
-	done
+	find /proc/[0-9]*/exe -maxdepth 0 -lname "$BATS_FILE_TMPDIR/symdump" 2>/dev/null |
+		sed 's|exe$|cmdline|' | xargs -r grep -lz '^--symbol-helper=' 2>/dev/null |
+		sed 's|/proc/\(.*\)/cmdline|\1|'
 	return 0
 }

@@ -3,7 +3,7 @@
 # Whose samples they are: comm:, cgroup:, numbers that were used again, tasks.tsv.
 
 bats_require_minimum_version 1.5.0
-load ../lib/need
+load record
 
 setup()
 {
