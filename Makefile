@@ -28,13 +28,16 @@ DAEMON_SECONDS ?= 600
 DEPS_BUILD := gcc make pkg-config libc6-dev libfuse3-dev fuse3 libelf-dev libdw-dev \
 	libiberty-dev libzstd-dev libseccomp-dev binutils binutils-dev libarchive-dev \
 	nettle-dev libconfuse-dev libsystemd-dev libpfm4-dev
-DEPS_TEST := libcriterion-dev bats clang libclang-rt-14-dev clang-tidy clang-format \
-	sparse linux-perf python3 rsync zip unzip less file strace elfutils xz-utils zstd \
-	mandoc shellcheck util-linux psmisc procps tmux libarchive-tools xxd g++ llvm dwz \
-	libxml2-utils python3-jsonschema jq $(DEPS_QEMU)
 # What boots kernels, builds modules for them, and builds the kernel of check-kernel-debug.
 DEPS_QEMU := qemu-system-x86 qemu-system-arm cpio pahole gcc-aarch64-linux-gnu \
 	libc6-dev-arm64-cross bc flex bison libelf-dev
+DEPS_TEST := libcriterion-dev bats clang libclang-rt-14-dev clang-tidy clang-format \
+	sparse linux-perf python3 rsync zip unzip less file strace elfutils xz-utils zstd \
+	mandoc shellcheck util-linux psmisc procps tmux libarchive-tools xxd g++ llvm dwz \
+	libxml2-utils python3-jsonschema jq zsh bsdextrautils systemd mount e2fsprogs \
+	$(DEPS_QEMU)
+# What makes a new machine for check-fresh.
+DEPS_FRESH := mmdebstrap git
 
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-7s %s\n' $1 $2)
@@ -185,7 +188,10 @@ $(O)/settings: FORCE
 
 # ---- checks
 
-BATS_CLI := $(wildcard tests/cli/*.bats)
+# Two files run at a time: the longest first, so that none is left for the end.
+BATS_LONGEST := $(wildcard $(patsubst %,tests/cli/%.bats,record daemon binaries symbols \
+	replay callgraph docs annotate))
+BATS_CLI := $(BATS_LONGEST) $(filter-out $(BATS_LONGEST),$(wildcard tests/cli/*.bats))
 BATS_MOUNT := $(wildcard tests/mount/*.bats)
 BATS_LONG := $(wildcard tests/long/*.bats)
 HEADERS := $(filter-out %_list.h,$(wildcard base/*.h base/box/*.h libspec/*.h libsym/*.h \
@@ -193,7 +199,7 @@ HEADERS := $(filter-out %_list.h,$(wildcard base/*.h base/box/*.h libspec/*.h li
 SOURCES := $(wildcard base/*.c base/box/*.c libspec/*.c libsym/*.c events/*.c collector/*.c \
 	opfs/*.c)
 
-export CC O SAN BLESS
+export CC O SAN BLESS JOBS
 SUITE_UNIT = suite:unit jobs:$(JOBS) $(UNITS:%=unit:%)
 SUITE_CLI = suite:cli jobs:$(JOBS) bin:$(O)/bin $(BATS_CLI:%=bats:%)
 SUITE_MOUNT = suite:mount jobs:1 bin:$(O)/bin $(BATS_MOUNT:%=bats:%)
@@ -357,6 +363,12 @@ driver-dkms:
 deps:
 	$(Q)tests/deps.sh $(DEPS_BUILD) $(DEPS_TEST)
 
+# What README says, in a Debian that has nothing yet.
+.PHONY: check-fresh
+check-fresh:
+	$(Q)tests/deps.sh $(DEPS_FRESH)
+	$(Q)tests/fresh.sh $(O)/fresh
+
 demo: deps
 	$(Q)+$(MAKE) all
 	$(Q)tests/demo/demo.sh $(O)
@@ -413,6 +425,7 @@ Targets:
   demo          deps, all, then shows what opfs does
   check         deps, all, then every test that is quick
   check-long    deps, then all tests with sanitizers, long fuzzing, long tests
+  check-fresh   demo and check of what is committed, in a new minimal Debian; needs root
   check-unit check-cli check-mount check-fuzz check-san
                 one part of them
   check-qemu    the driver on kernels 6.1 and 6.12, and on arm64, in emulated machines

@@ -17,7 +17,9 @@
 #
 # Each of the last four keeps its output in LOGDIR/SUITE-NAME.log.  A sanitizer's report
 # is a failure wherever the process that made it was, since it goes to a file that is
-# looked for.  Prints a line a suite, and at the end "N passed, N failed".
+# looked for.  Prints a line a suite, what was skipped, and at the end "N passed, N failed".
+#
+# With OPFS_SKIPS=strict a skip that no line of tests/skips allows is a failure.
 set -u
 
 cd "$(dirname "$0")/.." || exit 1
@@ -28,6 +30,7 @@ esac
 shift
 rm -rf "$logs"
 mkdir -p "$logs" || exit 1
+: >"$logs/skipped"
 
 unset MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL
 export OPFS_TOP=$PWD OPFS_SAN='' OPFS_BIN=''
@@ -35,6 +38,7 @@ export BATS_TEST_TIMEOUT=${BATS_TEST_TIMEOUT:-300}
 suite='' jobs=1 items=() running=0 started=0
 suite_passed=0 suite_failed=0 suite_skipped=0
 passed=0 failed=0 skipped=0
+skips=$logs/skipped
 
 # Reads TAP; prints "PASSED FAILED SKIPPED".  $1: whether the plan counts every test.
 count_tap()
@@ -120,10 +124,14 @@ item_path()
 	echo "$logs/$suite-${name%.bats}"
 }
 
-show_skipped()
+# A line "SUITE-FILE: TEST: REASON" for each test of an item that was skipped.
+note_skipped()
 {
-	sed -n 's/^ok *[-0-9]* *\(.*[^ ]\) *# [Ss][Kk][Ii][Pp] *\(.*\)/skipped: \1: \2/p' \
-		"$1.tap" 2>/dev/null
+	local name=${1##*/}
+
+	[ -e "$1.tap" ] || return 0
+	sed -n 's/^ok *[-0-9]* *\(.*[^ ]\) *# [Ss][Kk][Ii][Pp] *\(.*\)/\1: \2/p' "$1.tap" |
+		awk -v name="$name" '{ print name ": " $0 }' >>"$skips"
 }
 
 show_failure()
@@ -137,10 +145,22 @@ show_failure()
 		tail -n 60 "$1.log"
 	fi
 	for report in "$1".san*; do
-		[ -e "$report" ] || continue
+		[ -s "$report" ] || continue
 		echo "---- $report"
 		head -n 60 "$report"
 	done
+}
+
+# Did a sanitizer write a report?  A process that is killed while it opens its log leaves
+# an empty one.
+is_reported()
+{
+	local report
+
+	for report in "$1".san*; do
+		[ ! -s "$report" ] || return 0
+	done
+	return 1
 }
 
 # Adds up one finished item.
@@ -151,13 +171,13 @@ tell_item()
 	path=$(item_path "$1")
 	read -r p f s 2>/dev/null <"$path.result" || f=1
 	read -r rc 2>/dev/null <"$path.rc"
-	if [ "$f" = 0 ] && { [ "$rc" != 0 ] || compgen -G "$path.san*" >/dev/null; }; then
+	if [ "$f" = 0 ] && { [ "$rc" != 0 ] || is_reported "$path"; }; then
 		f=1
 	fi
 	suite_passed=$((suite_passed + p))
 	suite_failed=$((suite_failed + f))
 	suite_skipped=$((suite_skipped + s))
-	show_skipped "$path"
+	note_skipped "$path"
 	[ "$f" = 0 ] || show_failure "$path" "$suite ${1#*:}"
 }
 
@@ -209,6 +229,26 @@ for word; do
 done
 end_suite
 
+# Skips that tests/skips does not allow: regular expressions, a line each, # for comments.
+unforeseen()
+{
+	grep -vE '^[[:space:]]*(#|$)' tests/skips >"$skips.allowed"
+	grep -vEf "$skips.allowed" "$skips" || true
+}
+
+if [ -s "$skips" ]; then
+	echo "skipped:"
+	sed 's/^/  /' "$skips"
+	if [ "${OPFS_SKIPS-}" = strict ]; then
+		unforeseen >"$skips.unforeseen"
+		if [ -s "$skips.unforeseen" ]; then
+			echo "FAILED: skipped, and not in tests/skips:"
+			sed 's/^/  /' "$skips.unforeseen"
+			failed=$((failed + $(wc -l <"$skips.unforeseen")))
+			skipped=$((skipped - $(wc -l <"$skips.unforeseen")))
+		fi
+	fi
+fi
 if [ $((passed + failed + skipped)) = 0 ]; then
 	echo "run.sh: there was no test to run" >&2
 	failed=1

@@ -7,14 +7,14 @@ load ../lib/opdemo
 
 setup()
 {
-	[ -x "$OPFS_BIN/opfs" ] || skip "no $OPFS_BIN/opfs"
+	need_programs
 	cd "$BATS_TEST_TMPDIR"
 	HERE=$PWD
 }
 
 reference()
 {
-	opdemo_possible || skip "no mount namespace: needs root or unprivileged user namespaces"
+	need_mount_namespace
 	opdemo "$OPFS_BIN/opfs" cat --session-dir s1 "$1"
 }
 
@@ -141,7 +141,7 @@ src=/opt/opdemo/src
 }
 
 @test "all lines of all files and what has no line are all samples" {
-	opdemo_possible || skip "no mount namespace"
+	need_mount_namespace
 	opdemo sh -c '
 		for f in '$src'/util.c '$src'/libdemo.c '$src'/main.c /no-source; do
 			"$0" cat --session-dir s1 current/'$demo/$cycles'/annotate$f

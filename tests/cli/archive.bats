@@ -7,7 +7,7 @@ load ../lib/opdemo
 
 setup()
 {
-	[ -x "$OPFS_BIN/opfs" ] || skip "no $OPFS_BIN/opfs"
+	need_programs
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
@@ -35,7 +35,7 @@ cat_archive()
 }
 
 @test "the reference session, unpacked where /opt/opdemo is not" {
-	opdemo_possible || skip "no mount namespace"
+	need_mount_namespace
 	opdemo bash -c "$(declare -f every)"'
 		"$OPFS_BIN/opfs" cat --session-dir s1 current/archive.tar; every s1 >&7' \
 		>a.tar 7>before
@@ -62,7 +62,7 @@ oparchive()
 }
 
 @test "85, 86, 87, 88: an archive of oparchive, with --session-dir" {
-	opdemo_possible || skip "no mount namespace"
+	need_mount_namespace
 	mkdir arch
 	oparchive "$PWD/arch"
 	[ ! -e /opt/opdemo ] || skip "/opt/opdemo is there"
@@ -78,7 +78,7 @@ oparchive()
 }
 
 @test "an archive of oparchive gives the same archive.tar reports again" {
-	opdemo_possible || skip "no mount namespace"
+	need_mount_namespace
 	mkdir arch u
 	oparchive "$PWD/arch"
 	[ ! -e /opt/opdemo ] || skip "/opt/opdemo is there"
@@ -146,7 +146,7 @@ oparchive()
 	         for p in paths]
 	json.dump(files, sys.stdout)
 	END
-	PYTHONUTF8=1 mksession s s.json || skip "names cannot be made"
+	PYTHONUTF8=1 mksession s s.json
 	printf '/bin/true\t/../../../bin/true\t-\t0\t0\t-\t0\t-\n' >>s/samples/current/images
 	mksession s <<-'END'
 		[{"app": "/bin/true", "samples": {"0x2000": 4}, "escape": true}]
@@ -199,15 +199,15 @@ oparchive()
 }
 
 @test "debug information in a file that dwz made for several" {
-	command -v dwz >/dev/null || skip "no dwz"
+	need_command dwz
 	mkdir bin src
 	cp "$OPFS_TOP/tests/cli/progs/weights.c" src/one.c
 	cp src/one.c src/two.c
 	for p in one two; do
 		"${CC:-gcc}" -g -O1 -pthread -Wl,--build-id -o bin/$p "$PWD/src/$p.c"
 	done
-	dwz -m bin/shared.dwz -r bin/one bin/two 2>/dev/null || skip "dwz shares nothing"
-	readelf -SW bin/one | grep -q gnu_debugaltlink || skip "dwz shares nothing"
+	dwz -m bin/shared.dwz -r bin/one bin/two
+	readelf -SW bin/one | grep -q gnu_debugaltlink
 	python3 "$OPFS_TOP/tests/cli/progs/gmon_samples.py" "$PWD/bin/one" | mksession s
 	cat_archive s current | (mkdir u && tar -C u -x)
 	[ "$(find u/archive/usr/lib/debug/.build-id -name '*.debug' | wc -l)" = 1 ]

@@ -7,13 +7,13 @@ load ../lib/opdemo
 
 setup()
 {
-	[ -x "$OPFS_BIN/opfs" ] || skip "no $OPFS_BIN/opfs"
+	need_programs
 	cd "$BATS_TEST_TMPDIR"
 }
 
 reference()
 {
-	opdemo_possible || skip "no mount namespace: needs root or unprivileged user namespaces"
+	need_mount_namespace
 	opdemo "$OPFS_BIN/opfs" cat --session-dir s1 "$1"
 }
 
@@ -110,7 +110,7 @@ program()
 			return printf("%s %d\n", argv[0], loop(argc));
 		}
 	END
-	gcc -O2 "$@" -o p p.c || skip "gcc does not build this here"
+	gcc -O2 "$@" -o p p.c
 	python3 - "$PWD/p" >session.json <<-'END'
 		import json, os, subprocess, sys
 		path, samples = sys.argv[1], {}
@@ -192,7 +192,7 @@ same_as_objdump()
 }
 
 @test "a source that only somebody else could read is not shown" {
-	[ "$(id -u)" = 0 ] || skip "needs root, to be somebody else"
+	need_root
 	program -g
 	chmod 755 . s
 	chmod 600 p.c

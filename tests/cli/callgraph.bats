@@ -18,7 +18,7 @@ setup_file()
 
 setup()
 {
-	[ -x "$OPFS_BIN/opfs" ] || skip "no $OPFS_BIN/opfs"
+	need_programs
 }
 
 demo=image:/opt/opdemo/bin/demo
@@ -28,7 +28,7 @@ alone=with:exclude-dependent
 # The reference session's transcripts: see doc/differences.md for the edits.
 reference()
 {
-	opdemo_possible || skip "no mount namespace: needs root or unprivileged user namespaces"
+	need_mount_namespace
 	same "$@"
 }
 
@@ -101,7 +101,7 @@ Callers above a symbol and callees below it count samples that were taken during
 }
 
 @test "99: details does not take what callgraph takes, nor the other way round" {
-	opdemo_possible || skip "no mount namespace: needs root or unprivileged user namespaces"
+	need_mount_namespace
 	for path in with:inlines/details diff:base/callgraph sort:diff/details \
 		with:exclude-dependent/merge:lib/callgraph; do
 		run opdemo "$OPFS_BIN/opfs" cat --session-dir s1 "current/$path"
@@ -111,7 +111,7 @@ Callers above a symbol and callees below it count samples that were taken during
 }
 
 @test "one symbol's block has callers and callees, which have no block of their own" {
-	opdemo_possible || skip "no mount namespace: needs root or unprivileged user namespaces"
+	need_mount_namespace
 	opdemo "$OPFS_BIN/opfs" cat --session-dir s1 \
 		current/$demo/$cycles/symbol:lib_hash/with:no-header/callgraph \
 		>"$BATS_TEST_TMPDIR/got"
@@ -150,7 +150,7 @@ Callers above a symbol and callees below it count samples that were taken during
 }
 
 @test "details add up to the rows of report" {
-	opdemo_possible || skip "no mount namespace: needs root or unprivileged user namespaces"
+	need_mount_namespace
 	opdemo "$OPFS_BIN/opfs" cat --session-dir s1 current/$cycles/with:no-header/details |
 		awk '/^  / { below += $2; next } { above += $2 }
 		END { print above, below; exit above != below || above != 2223 }'
@@ -214,7 +214,7 @@ callees()
 # ---- binaries that are not where they were
 
 @test "image-path: finds moved binaries by name, root: prefixes paths" {
-	opdemo_possible || skip "no mount namespace: needs root or unprivileged user namespaces"
+	need_mount_namespace
 	opdemo sh -c '
 		mkdir -p /opt/other/deep/er /opt/root/opt/opdemo &&
 		cp -p bin/libdemo.so /opt/other/deep &&
@@ -228,7 +228,7 @@ callees()
 }
 
 @test "image-path: two files of a name are none, and status tells why" {
-	opdemo_possible || skip "no mount namespace: needs root or unprivileged user namespaces"
+	need_mount_namespace
 	run opdemo sh -c '
 		mkdir -p /opt/other/a /opt/other/b && cp -p bin/demo /opt/other/a &&
 		cp -p bin/demo /opt/other/b && rm bin/demo && ln -s a/demo /opt/other/demo &&
@@ -244,7 +244,7 @@ callees()
 }
 
 @test "image-path: another binary of the name is not taken for it" {
-	opdemo_possible || skip "no mount namespace: needs root or unprivileged user namespaces"
+	need_mount_namespace
 	run opdemo sh -c '
 		mkdir /opt/other && cp bin/tool /opt/other/demo && rm bin/demo &&
 		"$1" cat --session-dir s1 current/$2/image-path:%2Fopt%2Fother/report

@@ -3,10 +3,11 @@
 # opfs check: what is whole, and what is not.
 
 bats_require_minimum_version 1.5.0
+load ../lib/need
 
 setup()
 {
-	[ -x "$OPFS_BIN/opfs" ] || skip "no $OPFS_BIN/opfs"
+	need_programs
 	cd "$BATS_TEST_TMPDIR" || return
 }
 

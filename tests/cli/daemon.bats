@@ -359,7 +359,7 @@ teardown() {
 
 @test "only the owner and the group may command it" {
 	can_run_daemon
-	[ "$(id -u)" = 0 ] || skip "needs root"
+	need_root
 	chmod 755 "$BATS_TEST_TMPDIR" "$BATS_FILE_TMPDIR" "$BATS_RUN_TMPDIR"
 	su nobody -s /bin/sh -c "$OPFS_BIN/opcollect --version" >/dev/null ||
 		skip "another user cannot run the program here"
@@ -470,7 +470,7 @@ teardown() {
 }
 
 @test "systemd finds no fault with the unit file" {
-	command -v systemd-analyze >/dev/null || skip "no systemd here"
+	need_command systemd-analyze
 	sed "s|^ExecStart=[^ ]*|ExecStart=$OPFS_BIN/opcollect|" \
 		"$OPFS_TOP/doc/opcollect.service" >opcollect.service
 	run -0 systemd-analyze verify --man=no ./opcollect.service

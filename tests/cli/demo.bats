@@ -3,6 +3,7 @@
 # "make demo": what it shows, and that it leaves nothing behind however it ends.
 
 load ../lib/busy
+load ../lib/need
 
 setup_file() {
 	export O="$BATS_FILE_TMPDIR/o" TMPDIR="$BATS_FILE_TMPDIR/tmp"
@@ -32,20 +33,10 @@ can_record() {
 	rm -rf "$BATS_FILE_TMPDIR/samples"
 }
 
-can_mount() {
-	[ -r /dev/fuse ] && [ -w /dev/fuse ] || skip "/dev/fuse may not be opened here"
-}
-
 # Processes that the demo of this test started, and what they started.
 marked() {
-	local f
-
-	for f in /proc/[0-9]*/environ; do
-		if grep -qzxF "DEMO_CHILD=$OPFS_DEMO_MARK" "$f" 2>/dev/null; then
-			f=${f#/proc/}
-			echo "${f%/environ}"
-		fi
-	done
+	grep -lzxF "DEMO_CHILD=$OPFS_DEMO_MARK" /proc/[0-9]*/environ 2>/dev/null |
+		sed 's|/proc/\(.*\)/environ|\1|'
 }
 
 # Nothing of the demo runs, is mounted or lies in the temporary directory.
@@ -97,7 +88,7 @@ interrupt() {
 
 @test "the demo reads the report through the mount" {
 	can_record
-	can_mount
+	need_mount
 	DEMO_CHILD="$OPFS_DEMO_MARK" run "$demo" "$O" 1
 	[ "$status" = 0 ]
 	[[ "$output" == *'$ cat '"$TMPDIR"/*/current/image:*/report* ]]
@@ -106,11 +97,11 @@ interrupt() {
 
 @test "a user who may not mount reads the same report with opfs cat" {
 	can_record
-	[ "$(id -u)" = 0 ] || skip "needs root to hide /dev/fuse"
+	need_root
+	need_mount_namespace
 	DEMO_CHILD="$OPFS_DEMO_MARK" run unshare -m sh -c \
-		'mount --bind /dev/null "$1" 2>/dev/null || exit 77
+		'mount --bind /dev/null "$1" || exit
 		mount -t tmpfs none /dev && exec "$2" "$3" 1' sh /dev/fuse "$demo" "$O"
-	[ "$status" != 77 ] || skip "mount namespaces are not allowed here"
 	echo "$output"
 	[ "$status" = 0 ]
 	[[ "$output" == *"No mount: "* ]]
@@ -165,7 +156,7 @@ interrupt() {
 
 @test "a demo that is ended while it is mounted leaves nothing" {
 	can_record
-	can_mount
+	need_mount
 	interrupt TERM mounted
 	interrupt INT mounted group
 	interrupt HUP mounted group
@@ -174,7 +165,7 @@ interrupt() {
 # Only the directories stay, since nobody is left to remove them.
 @test "a demo that is killed while it is mounted leaves nothing mounted or running" {
 	can_record
-	can_mount
+	need_mount
 	if interrupt KILL mounted; then
 		return 1
 	fi

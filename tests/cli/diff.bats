@@ -6,6 +6,7 @@
 . "$OPFS_TOP/tests/lib/opdemo.bash"
 
 bats_require_minimum_version 1.5.0
+load ../lib/need
 
 OPFS=$OPFS_BIN/opfs
 DEMO=event:CPU_CLK_UNHALTED/image:%2Fopt%2Fopdemo%2Fbin%2Fdemo
@@ -36,7 +37,7 @@ mksession() {
 }
 
 @test "differences read as opreport's { } { }" {
-	opdemo_possible || skip "no mount namespace here"
+	need_mount_namespace
 	same_as_transcript 60-diff.txt "current/$DEMO/diff:base/report"
 	same_as_transcript 61-diff-x.txt "current/$DEMO/with:exclude-dependent/diff:base/report"
 	same_as_transcript 62-diff-rev.txt "base/$DEMO/with:exclude-dependent/diff:current/report"
@@ -47,20 +48,20 @@ mksession() {
 }
 
 @test "both sides are named in the head, the older one last" {
-	opdemo_possible || skip "no mount namespace here"
+	need_mount_namespace
 	ref_cat "current/$DEMO/diff:base/report" |
 		grep '^Differences of current/.* to base/.* (older)'
 }
 
 @test "the same session has no differences" {
-	opdemo_possible || skip "no mount namespace here"
+	need_mount_namespace
 	ref_cat "current/$DEMO/diff:current/report" | sed 1,4d >rows
 	[ -s rows ]
 	run ! grep -v '+0.0000  *no ' rows
 }
 
 @test "the summary compares applications and their images" {
-	opdemo_possible || skip "no mount namespace here"
+	need_mount_namespace
 	ref_cat "current/$DEMO/diff:base/summary" >text
 	grep -E '^ +1097 100.000 +\+0.0000 +no demo$' text
 	grep -E '^	 +614 55.9708 +-44.0292 +yes demo$' text

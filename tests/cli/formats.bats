@@ -11,10 +11,6 @@ demo=image:/opt/opdemo/bin/demo
 cycles=event:CPU_CLK_UNHALTED
 lib=$OPFS_TOP/tests/lib
 
-need_opdemo() {
-	opdemo_possible || skip "no mount namespace: needs root or unprivileged user namespaces"
-}
-
 # show PATH: of the reference session
 show() {
 	opdemo "$OPFS_BIN/opfs" cat --session-dir s1 "$1"
@@ -40,35 +36,35 @@ valid_json() {
 }
 
 @test "50: XML of one application without its libraries" {
-	need_opdemo
+	need_mount_namespace
 	same 50-xml.txt "current/$demo/$cycles/with:exclude-dependent/report.xml"
 }
 
 @test "51: XML with details, source lines and bytes" {
-	need_opdemo
+	need_mount_namespace
 	same 51-xml-details-g.txt \
 		"current/$demo/$cycles/with:exclude-dependent,details,debug-info/report.xml"
 }
 
 @test "52: XML of two events" {
-	need_opdemo
+	need_mount_namespace
 	same 52-xml-2ev.txt "current/$demo/report.xml"
 }
 
 @test "53: XML with callers and callees" {
-	need_opdemo
+	need_mount_namespace
 	same 53-xml-cg.txt "current/$demo/$cycles/with:callgraph/report.xml"
 }
 
 @test "the comparison with OProfile's XML sees a difference of one sample" {
-	need_opdemo
+	need_mount_namespace
 	opdemo_transcript 53-xml-cg.txt >"$BATS_TEST_TMPDIR/a"
 	sed '0,/^353</s//354</' "$BATS_TEST_TMPDIR/a" >"$BATS_TEST_TMPDIR/b"
 	run ! python3 "$lib/same_xml.py" "$BATS_TEST_TMPDIR/a" "$BATS_TEST_TMPDIR/b"
 }
 
 @test "be, bf: what XML cannot do is refused, with what can" {
-	need_opdemo
+	need_mount_namespace
 	for tag in with:accumulated with:global-percent with:no-header with:reverse-sort \
 		sort:vma; do
 		run ! show "current/$tag/report.xml"
@@ -80,7 +76,7 @@ valid_json() {
 }
 
 @test "every slice of the reference session is valid, in XML and in JSON" {
-	need_opdemo
+	need_mount_namespace
 	local d=$BATS_TEST_TMPDIR n=0
 	for path in current current/threshold:5 current/with:callgraph,details,debug-info \
 		current/with:callgraph/threshold:3 \
@@ -101,7 +97,7 @@ valid_json() {
 }
 
 @test "the schemas refuse what is wrong" {
-	need_opdemo
+	need_mount_namespace
 	local d=$BATS_TEST_TMPDIR
 	show current/report.xml >"$d/x"
 	sed 's/idref="3"/idref="9999"/' "$d/x" >"$d/y"
@@ -116,7 +112,7 @@ valid_json() {
 }
 
 @test "JSON tells the source lines that addr2line tells" {
-	need_opdemo
+	need_mount_namespace
 	show "current/$cycles/$demo/with:exclude-dependent,details,debug-info/report.json" \
 		>"$BATS_TEST_TMPDIR/j"
 	jq -r '.rows[].hits[] | "\(.vma) \(.file):\(.line)"' "$BATS_TEST_TMPDIR/j" |
@@ -129,7 +125,7 @@ valid_json() {
 }
 
 @test "TSV, JSON, XML and report agree in every figure" {
-	need_opdemo
+	need_mount_namespace
 	local d=$BATS_TEST_TMPDIR
 	for f in tsv json xml; do
 		show "current/with:debug-info/report.$f" >"$d/$f"
@@ -147,7 +143,7 @@ valid_json() {
 }
 
 @test "the standard error of a share is that of a binomial sample" {
-	need_opdemo
+	need_mount_namespace
 	show current/report.tsv | awk -F'\t' '
 		NR > 1 { n[$1] += $5; row[NR] = $0 }
 		END {
@@ -161,7 +157,7 @@ valid_json() {
 }
 
 @test "a difference is in all three, the older side as base" {
-	need_opdemo
+	need_mount_namespace
 	local d=$BATS_TEST_TMPDIR
 	for f in tsv json xml; do
 		show "current/$cycles/diff:base/report.$f" >"$d/$f"
@@ -253,8 +249,8 @@ valid_json() {
 }
 
 @test "a report does not depend on what was read before" {
-	need_opdemo
-	[ -w /dev/fuse ] || skip "/dev/fuse cannot be opened"
+	need_mount_namespace
+	need_mount
 	local d=$BATS_TEST_TMPDIR slice before f
 	# shellcheck disable=SC2016 # of the inner shell
 	opdemo sh -c '

@@ -9,7 +9,7 @@ progs=$BATS_TEST_DIRNAME/progs
 
 setup()
 {
-	[ -x "$OPFS_BIN/opfs" ] || skip "no $OPFS_BIN/opfs"
+	need_programs
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
@@ -82,13 +82,12 @@ int main(int argc, char **argv) { (void)argv; return three(&argc) + seven(argc);
 	void _start(void) { for (;;) six(1); }
 	void _fini(void) { }
 	END
-	"${CC:-gcc}" -m32 -g -O0 -fno-pie -no-pie -nostdlib -static -ffreestanding -o p p.c ||
-		skip "the compiler cannot make one"
+	"${CC:-gcc}" -m32 -g -O0 -fno-pie -no-pie -nostdlib -static -ffreestanding -o p p.c
 	agree ./p
 }
 
 @test "C++ with templates" {
-	command -v g++ >/dev/null || skip "no g++"
+	need_command g++
 	cat >p.cc <<-'END'
 	#include <map>
 	#include <string>
@@ -134,7 +133,7 @@ int main(int argc, char **argv) { (void)argv; return three(&argc) + seven(argc);
 }
 
 @test "80, 81, 82: what opgprof made of the reference session, byte by byte" {
-	opdemo_possible || skip "no mount namespace"
+	need_mount_namespace
 	local at='current/image:/opt/opdemo/bin/demo/event:CPU_CLK_UNHALTED/gmon.out'
 	opdemo "$OPFS_BIN/opfs" cat --session-dir s1 "$at" >g
 	xxd -r "$OPFS_TOP/tests/data/transcripts/80-opgprof.xxd.txt" want
@@ -146,7 +145,7 @@ int main(int argc, char **argv) { (void)argv; return three(&argc) + seven(argc);
 }
 
 @test "83, 84: one event and one image; what else is said" {
-	opdemo_possible || skip "no mount namespace"
+	need_mount_namespace
 	run opdemo "$OPFS_BIN/opfs" cat --session-dir s1 current/image:/opt/opdemo/bin/demo/gmon.out
 	[ "$status" = 1 ]
 	[[ $output == *"one event"*"selects 2"*"event:"* ]]

@@ -8,8 +8,8 @@ load ../lib/opdemo
 
 setup()
 {
-	[ -x "$OPFS_BIN/opfs" ] || skip "no $OPFS_BIN/opfs"
-	opdemo_possible || skip "no mount namespace: needs root or unprivileged user namespaces"
+	need_programs
+	need_mount_namespace
 }
 
 @test "every golden case prints what is expected" {

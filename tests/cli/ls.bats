@@ -3,6 +3,7 @@
 # opfs ls, cat and why: options, exit statuses, output.
 
 bats_require_minimum_version 1.5.0
+load ../lib/need
 
 setup_file() {
 	export D="$BATS_FILE_TMPDIR/data"
@@ -76,7 +77,7 @@ opfs() {
 }
 
 @test "cat tells when its output cannot be written" {
-	[ -c /dev/full ] || skip "no /dev/full"
+	need_dev_full
 	run -1 bash -c "'$OPFS_BIN/opfs' cat --session-dir '$D' current/report >/dev/full"
 	[[ $output == *"No space left"* ]]
 	run -1 bash -c "'$OPFS_BIN/opfs' ls --session-dir '$D' >/dev/full"

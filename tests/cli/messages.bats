@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What opfs says when a path, a file or a session is not what was meant.
 
+load ../lib/need
+
 setup() {
 	D="$BATS_TEST_TMPDIR/data"
 	cd "$BATS_TEST_TMPDIR"
@@ -127,7 +129,7 @@ offset_of() {
 }
 
 @test "a session its owner closed names the chmod that opens it" {
-	[ "$(id -u)" = 0 ] || skip "needs root"
+	need_root
 	d=$(mktemp -d /tmp/opfs-messages.XXXXXX)
 	chmod 755 "$d"
 	D="$d/data"

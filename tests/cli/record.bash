@@ -3,6 +3,7 @@
 
 # shellcheck source=tests/lib/busy.bash
 . "$OPFS_TOP/tests/lib/busy.bash"
+. "$OPFS_TOP/tests/lib/need.bash"
 
 progs="$OPFS_TOP/tests/cli/progs"
 export PYTHONDONTWRITEBYTECODE=1

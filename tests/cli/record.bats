@@ -75,7 +75,7 @@ assert_sampled() {
 }
 
 @test "the shares agree with those of perf in the same run" {
-	command -v perf >/dev/null || skip "no perf here"
+	need_command perf
 	run record -e TIMER:200000:0:0:1 -- \
 		perf record -B -N -e cpu-clock:u -F 4999 -o p.data -- "$b/weights" 1
 	[ "$status" = 0 ] || skip "perf fails here"
@@ -488,7 +488,7 @@ runs_on() {
 }
 
 @test "two containers' binaries of one path are found and kept apart" {
-	[ "$(id -u)" = 0 ] || skip "only root can change its root"
+	need_root
 	can_record_cpus
 	mkdir -p one/opt two/opt
 	"${CC:-gcc}" -O1 -static -Wl,--build-id -o one/opt/inside "$progs/weights.c"
@@ -509,7 +509,7 @@ runs_on() {
 }
 
 @test "a full disk keeps what was stored and is told" {
-	[ "$(id -u)" = 0 ] || skip "only root can mount"
+	need_root
 	mkdir small
 	mount -t tmpfs -o size=96k tmpfs small || skip "no tmpfs here"
 	run record --session-dir small -F 4999 --separate=thread -- \
@@ -540,7 +540,7 @@ runs_on() {
 }
 
 @test "a user without rights records own programs and is told what is missing" {
-	[ "$(id -u)" = 0 ] || skip "only root can become somebody else"
+	need_root
 	[ "$(cat /proc/sys/kernel/perf_event_paranoid)" = 2 ] || skip "needs paranoid level 2"
 	nobody=(setpriv --reuid=nobody --regid=nogroup --clear-groups)
 	"${nobody[@]}" test -x "$OPFS_BIN/opcollect" || skip "programs are not for everyone"

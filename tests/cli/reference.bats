@@ -7,14 +7,10 @@
 bats_require_minimum_version 1.5.0
 load ../lib/opdemo
 
-setup_file()
-{
-	opdemo_possible || skip "no mount namespace: needs root or unprivileged user namespaces"
-}
-
 setup()
 {
-	[ -x "$OPFS_BIN/opfs" ] || skip "no $OPFS_BIN/opfs"
+	need_programs
+	need_mount_namespace
 }
 
 demo=image:/opt/opdemo/bin/demo

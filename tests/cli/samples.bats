@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Sample files: what libspec writes and reads, against a reader that shares no code with it.
 
+load ../lib/need
+
 FILE='{root}/a/{dep}/{root}/a/E.1.0.all.all.all'
 
 setup_file()
@@ -44,15 +46,6 @@ field()
 {
 	reader check "$BATS_TEST_TMPDIR" | python3 -c "import json, sys
 print(json.load(sys.stdin)['$1'])"
-}
-
-private_mounts()
-{
-	if [ "$(id -u)" = 0 ]; then
-		unshare -m -- "$@"
-	else
-		unshare -rm -- "$@"
-	fi
 }
 
 @test "both readers find in the reference session what it is known to hold" {
@@ -137,8 +130,7 @@ for i in range(150000):
 # and variables above, and the keys 1..20000 and 1..50 again in $KEYS.
 on_small_disk()
 {
-	private_mounts true 2>/dev/null ||
-		skip "no mount namespace: needs root or unprivileged user namespaces"
+	need_mount_namespace
 	export KEYS=$BATS_TEST_TMPDIR/keys SMALL=$BATS_TEST_TMPDIR/small FILE
 	mkdir "$SMALL"
 	{ seq 1 20000; seq 1 50; } | sed 's/$/ 1/' >"$KEYS"

@@ -3,11 +3,11 @@
 # Whose samples they are: comm:, cgroup:, numbers that were used again, tasks.tsv.
 
 bats_require_minimum_version 1.5.0
-load ../lib/busy
+load record
 
 setup()
 {
-	[ -x "$OPFS_BIN/opfs" ] || skip "no $OPFS_BIN/opfs"
+	need_programs
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
@@ -120,6 +120,7 @@ samples()
 }
 
 @test "two processes that had one number one after the other stay apart" {
+	can_record
 	last=/proc/sys/kernel/ns_last_pid
 	[ -w "$last" ] || skip "$last cannot be written"
 	cat >two.py <<-'END'
@@ -150,7 +151,7 @@ samples()
 	run "$OPFS_BIN/opcollect" record --session-dir s -e TIMER --separate=thread -- python3 two.py
 	echo "$output"
 	[ "$status" != 3 ] || skip "the number was taken by others"
-	[ "$status" = 0 ] || skip "nothing can be recorded here"
+	[ "$status" = 0 ]
 	opfs ls current/tgid: >numbers
 	again=$(grep '\.2$' numbers)
 	for one in "$again" "${again%.2}"; do

@@ -3,10 +3,11 @@
 # time: and last:, and sums of sessions.
 
 bats_require_minimum_version 1.5.0
+load ../lib/need
 
 setup()
 {
-	[ -x "$OPFS_BIN/opfs" ] || skip "no $OPFS_BIN/opfs"
+	need_programs
 	cd "$BATS_TEST_TMPDIR" || return
 	export TZ=UTC
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Validates "opcollect events --json" by its schema, and what no schema can say.
 
-usage: check_events.py SCHEMA <EVENTS
+usage: check_events.py SCHEMA FILE...
 """
 import json
 import sys
@@ -10,12 +10,7 @@ import sys
 import jsonschema
 
 
-def main():
-    with open(sys.argv[1], encoding="utf-8") as f:
-        schema = json.load(f)
-    validator = jsonschema.Draft202012Validator(schema)
-    validator.check_schema(schema)
-    doc = json.load(sys.stdin)
+def check(validator, doc):
     errors = [e.message for e in validator.iter_errors(doc)]
     assert not errors, errors[:5]
     seen = set()
@@ -33,7 +28,18 @@ def main():
                 everything |= n
             assert masks["default"] in numbers or (
                 masks["type"] == "bitmask" and not masks["default"] & ~everything), event
-    print(len(doc["events"]))
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as f:
+        schema = json.load(f)
+    validator = jsonschema.Draft202012Validator(schema)
+    validator.check_schema(schema)
+    for name in sys.argv[2:]:
+        with open(name, encoding="utf-8") as f:
+            doc = json.load(f)
+        check(validator, doc)
+        print(name, len(doc["events"]))
 
 
 main()

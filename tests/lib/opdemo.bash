@@ -1,26 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The reference session in its place: sample files name binaries in /opt/opdemo.
 
-# Fails if there is no way to have a /opt of one's own.
-opdemo_possible()
-{
-	opdemo_unshare true >/dev/null 2>&1
-}
-
-opdemo_unshare()
-{
-	if [ "$(id -u)" = 0 ]; then
-		unshare -m -- "$@"
-	else
-		unshare -rm -- "$@"
-	fi
-}
+. "$OPFS_TOP/tests/lib/need.bash"
 
 # opdemo COMMAND...: runs it in /opt/opdemo, which only this command and its children
 # see.  The session directory there is s1.
 opdemo()
 {
-	opdemo_unshare sh -c '
+	private_mounts sh -c '
 		mount -t tmpfs -o mode=755 opdemo /opt &&
 		tar -C / --no-same-owner -xJf "$1" && shift &&
 		cd /opt/opdemo && exec "$@"

@@ -122,7 +122,7 @@ unit() {
 }
 
 @test "a file system that does not answer does not stop the daemon" {
-	[ -w /dev/fuse ] || skip "no /dev/fuse"
+	need_mount
 	cc -O1 -o hangfs "$OPFS_TOP/tests/long/progs/hangfs.c" -D_FILE_OFFSET_BITS=64 \
 		$(pkg-config --cflags --libs fuse3)
 	cc -O1 -o spin "$progs/weights.c"

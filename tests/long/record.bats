@@ -37,7 +37,7 @@ theirs() {
 }
 
 @test "no fewer than perf record -a sees in the same run" {
-	command -v perf >/dev/null || skip "no perf here"
+	need_command perf
 	run perf record -B -N -a -e cpu-clock -F 999 -o p.data -- \
 		"$OPFS_BIN/opcollect" record -F 999 --separate=thread -- \
 		"$BATS_FILE_TMPDIR/storm" 6000 400

@@ -80,6 +80,7 @@ fails() {
 
 @test "no /dev/fuse" {
 	need_root
+	need_mount_namespace
 	run unshare -m sh -c 'mount -t tmpfs tmpfs /dev && exec "$@"' sh \
 		"$OPFS" mount --session-dir "$D" "$M"
 	echo "$output"
@@ -94,6 +95,7 @@ fails() {
 	need_root
 	[ -e /dev/fuse ] || skip "no /dev/fuse"
 	chown 65534 "$M"
+	need_mount_namespace
 	run unshare -m sh -c 'mkdir "$1/dev" && mount -t tmpfs tmpfs "$1/dev" &&
 		mknod -m 600 "$1/dev/fuse" c 10 229 &&
 		mount --bind "$1/dev/fuse" /dev/fuse && shift &&
@@ -120,6 +122,7 @@ fails() {
 	[ -u "$(command -v fusermount3)" ] || skip "fusermount3 is not setuid"
 	grep -qs '^user_allow_other' /etc/fuse.conf && skip "fuse.conf allows it"
 	chown 65534 "$M"
+	need_mount_namespace
 	run unshare -m sh -c 'mkdir "$1/dev" && mount -t tmpfs tmpfs "$1/dev" &&
 		mknod -m 666 "$1/dev/fuse" c 10 229 &&
 		mount --bind "$1/dev/fuse" /dev/fuse && shift &&
@@ -133,6 +136,7 @@ fails() {
 
 @test "a failure in the background has its message and exit status" {
 	need_root
+	need_user_namespace
 	run unshare -U "$OPFS" mount --session-dir "$D" "$M"
 	echo "$output"
 	[ "$status" = 1 ]

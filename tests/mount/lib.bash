@@ -4,30 +4,11 @@
 
 # shellcheck source=tests/lib/busy.bash
 . "$OPFS_TOP/tests/lib/busy.bash"
+. "$OPFS_TOP/tests/lib/need.bash"
 
 MKSESSION=$OPFS_TOP/tests/lib/mksession.py
 # shellcheck disable=SC2034 # used by the tests
 OPFS=$OPFS_BIN/opfs
-
-# Why nothing can be mounted here; nothing if it can.
-mount_obstacle() {
-	if [ ! -r /dev/fuse ] || [ ! -w /dev/fuse ]; then
-		echo "/dev/fuse cannot be opened"
-	elif [ "$(id -u)" != 0 ] && ! command -v fusermount3 >/dev/null; then
-		echo "neither root nor fusermount3"
-	fi
-}
-
-need_mount() {
-	local why
-
-	why=$(mount_obstacle)
-	[ -z "$why" ] || skip "$why"
-}
-
-need_root() {
-	[ "$(id -u)" = 0 ] || skip "needs root"
-}
 
 make_dirs() {
 	W=$(mktemp -d /tmp/opfs-mount.XXXXXX)

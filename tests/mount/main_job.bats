@@ -94,7 +94,7 @@ print(sum(f["samples"] for f in json.load(sys.stdin)))')" = "$stored" ]
 
 @test "what perf says of the same program, opfs says within the error of sampling" {
 	can_sample || skip "perf_event_open is not permitted here"
-	command -v perf >/dev/null || skip "no perf"
+	need_command perf
 	${CC:-cc} -O2 -o "$W/weights" "$OPFS_TOP/tests/programs/weights.c"
 	cd "$W"
 	perf record -B -q -e cpu-clock:u -F 9999 -o perf.data -- ./weights 1.2

@@ -78,12 +78,13 @@ live() {
 
 @test "mount(8) and fstab know the type fuse.opfs" {
 	need_root
-	command -v mount.fuse3 >/dev/null || skip "no mount.fuse3"
+	need_command mount.fuse3
 	two_sessions
 	mkdir "$W/with space"
 	mv "$D" "$W/with space/data"
 	echo "$W/with\\040space/data $M fuse.opfs ro,nofail,x-mine,workers=3 0 0" >"$W/fstab"
 	# mount(8) looks for programs where they are installed
+	need_mount_namespace
 	run unshare -m sh -e -c '
 		mount -t tmpfs tmpfs /usr/local/bin
 		ln -s "$1" /usr/local/bin/opfs
@@ -239,6 +240,7 @@ live() {
 	chmod 755 "$W"
 	chown 65534:65534 "$M"
 	# /dev/fuse as udev leaves it, for this test only
+	need_mount_namespace
 	run unshare -m sh -c 'mkdir "$1/dev" && mount -t tmpfs tmpfs "$1/dev" &&
 		mknod -m 666 "$1/dev/fuse" c 10 229 &&
 		mount --bind "$1/dev/fuse" /dev/fuse && shift &&

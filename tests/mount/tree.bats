@@ -9,7 +9,7 @@ load ../lib/opdemo
 setup() {
 	need_mount
 	need_root
-	opdemo_possible || skip "no mount namespace"
+	need_mount_namespace
 	make_dirs
 }
 

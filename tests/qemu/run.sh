@@ -51,13 +51,6 @@ give_up()
 
 trap 'give_up "line $LINENO of run.sh works"' ERR
 
-skip()
-{
-	echo "ok 1 $kernel # SKIP $1"
-	echo "1..1"
-	exit 0
-}
-
 # "SECONDS WORDS" of test $1.
 traits()
 {
@@ -216,11 +209,14 @@ main()
 	local program
 
 	for program in cpio qemu-system-x86_64; do
-		command -v $program >/dev/null || skip "$program is missing: run 'make deps'"
+		command -v $program >/dev/null ||
+			give_up "$program is missing: run 'make deps'"
 	done
 	if [ $machine = arm64 ]; then
-		command -v qemu-system-aarch64 >/dev/null || skip "qemu-system-arm is missing"
-		command -v $cc >/dev/null || skip "$cc is missing"
+		for program in qemu-system-aarch64 $cc; do
+			command -v "$program" >/dev/null ||
+				give_up "$program is missing: run 'make deps'"
+		done
 	fi
 	mkdir -p "$work"
 	kdir=$("$here/kernel.sh" "$fetch" 2>"$work/fetch.log") ||
