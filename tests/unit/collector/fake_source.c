@@ -124,6 +124,10 @@ int fake_open(struct fake *f, const char *dir, struct fake_count *count, uint64_
 		rc = coll_engine_open_session(&f->engine, false, err);
 	if (rc)
 		return rc;
+	/* what is counted is in the files at once */
+	coll_asker_free(f->engine.collect.asker);
+	f->engine.collect.asker = NULL;
+	f->engine.collect.images.asker = f->engine.collect.tasks.asker = NULL;
 	strbuf_puts(&f->engine.settings, "event TIMER:1000000:0:1:1\n");
 	f->engine.source = &f->base;
 	coll_tasks_need(&f->engine.collect.tasks, TGID)->known = true;
