@@ -269,11 +269,15 @@ fill_store() {
 	run record --session-dir "$dir" -a -F 1999 -- sh job
 	told_of_loss
 	[ "$(stat_of "$dir/samples/current" lost_write_back)" -gt 0 ]
-	# what the kernel can let go of, it does
+	balanced "$dir"
+	# the figures are in memory alone, as the disk has no room for them either: that is told
+	[[ "$output" == *"figures of the session could not be written"* ]]
+	stored=$(stat_of "$dir/samples/current" stored_samples)
 	rm store/fill store/fill2
 	sync -f disk || true
 	echo 1 >/proc/sys/vm/drop_caches
-	balanced "$dir"
+	python3 "$OPFS_TOP/tests/lib/opsamples.py" totals "$dir" |
+		jq -e --argjson stored "$stored" '[.[].samples // 0] | add >= $stored'
 }
 
 @test "the daemon: an ext4 on a loop device whose store is full" {
@@ -286,13 +290,15 @@ fill_store() {
 	cp "$b/weights" new
 	eventually eval './new 0.05; [ $(($(fact lost_write_back) + $(fact past-lost))) -gt 0 ]'
 	rm store/fill store/fill2
-	ctl start
-	stored=$(fact stored_samples)
-	eventually is stored_samples -ge $((stored + 200))
+	# it may be about to stop, as on a full disk
+	eventually eval 'ctl start >/dev/null; is stored_samples -ge 200'
 	load_off
 	ctl save full
-	eventually all_sealed
 	eventually test -e "$dir/samples/full/MANIFEST"
+	end_daemon
+	# what could not be closed while there was no room is closed by the next
+	daemon --stopped
+	eventually all_sealed
 	end_daemon
 	sync -f disk || true
 	echo 1 >/proc/sys/vm/drop_caches
