@@ -100,19 +100,22 @@ int coll_confirm(int session_fd, struct spec_live *live, uint64_t *lost, struct 
 {
 	struct sums s = { .fd = session_fd };
 	struct spec_stats stats;
+	bool wrong;
 	int rc = spec_session_walk(session_fd, spec_session_escaped(session_fd), sum_file,
 				   &s, err);
 
 	if (!rc)
 		rc = spec_stats_read(session_fd, &stats, err);
-	if (rc || !correct(&stats, &s, lost))
+	if (rc)
 		return rc;
+	wrong = correct(&stats, &s, lost);
+	/* also the same ones: what the disk refused of them would only be in memory */
 	rc = spec_stats_write(session_fd, &stats, err);
-	if (!rc)
+	if (!rc && wrong)
 		rc = spec_stats_note(session_fd,
 				     "the disk refused samples after they had been "
 				     "counted: figures were made from the sample files",
 				     err);
-	live->generation++;
+	live->generation += wrong;
 	return rc ? rc : spec_live_write(session_fd, live, err);
 }

@@ -248,6 +248,7 @@ static int finish(struct run *r)
 {
 	CLEANUP(strbuf_fini) struct strbuf left_out = { 0 };
 	struct coll_engine *e = &r->engine;
+	struct err err = { 0 };
 	const struct coll_sink *sink = &e->collect.sink;
 	uint64_t rate_hz = r->opt.rate_hz ? r->opt.rate_hz : COLL_DEFAULT_HZ;
 	bool by_count = r->opt.events.len && r->opt.events.data[0].spec.count;
@@ -255,6 +256,10 @@ static int finish(struct run *r)
 	tell_ext(r);
 	coll_engine_settle(e);
 	coll_engine_tell(e, true);
+	if (!e->untold && spec_stats_sync(e->session.fd, &err)) {
+		log_err("figures of the session could not be written: %s", err.msg);
+		e->untold = true;
+	}
 	coll_progress_end(&r->progress);
 	coll_collect_left_out(&e->collect, &left_out);
 	coll_progress_result(&r->progress, &e->session, &e->collect.stats,

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -334,11 +333,9 @@ static void lose_found(struct coll_sink *s, struct coll_file *f, int rc,
 	if (f->dirty)
 		unlink_unsure(s, f);
 	f->dirty = false;
-	/* nothing of a file of which no sample is left is worth being stumbled over */
-	if (!file_path(s, &f->key, &path, NULL) &&
-	    spec_disk_find(s->session_fd, strbuf_str(&path), f->disk.sure, &found, NULL) ==
-		    -EBADMSG)
-		unlinkat(s->session_fd, strbuf_str(&path), 0);
+	if (file_path(s, &f->key, &path, NULL) ||
+	    spec_disk_find(s->session_fd, strbuf_str(&path), f->disk.sure, &found, NULL))
+		found = 0;
 	if (found < f->disk.total)
 		lose(s, f, f->disk.total - found);
 	f->disk.sure = f->disk.total;

@@ -26,7 +26,8 @@ int spec_disk_sync(int session_fd, const char *path, struct err *err);
  * @sure: taken for the truth, if it is less, where the disk still fails
  * @found: receives how many samples; also on failure
  * It is read from the disk as far as the kernel lets go of what it has in memory: nobody
- * may have it mapped.  Returns 0; -EBADMSG: nothing in it is of use; or another -errno.
+ * may have it mapped.  What is no sample file any more, as the disk did not even take its
+ * beginning, is removed.  Returns 0, or -errno if it cannot be read.
  */
 int spec_disk_find(int session_fd, const char *path, uint64_t sure, uint64_t *found,
 		   struct err *err);
@@ -34,7 +35,8 @@ int spec_disk_find(int session_fd, const char *path, uint64_t sure, uint64_t *fo
 /**
  * spec_disk_total - spec_disk_sync(), and what the file then holds
  * @found: as of spec_disk_find() if it failed
- * Returns 0 also if the disk refused a part; -errno as spec_disk_find().
+ * Returns 0 also if the disk refused a part; -EBADMSG: another reason why it is no sample
+ * file; or another -errno.
  */
 int spec_disk_total(int session_fd, const char *path, uint64_t *found, struct err *err);
 

@@ -388,12 +388,15 @@ int spec_sample_sync(struct spec_sample_writer *w, struct err *err)
 {
 	char *base = w->file.base;
 	size_t first = w->file.len < PAGE ? w->file.len : PAGE;
+	struct stat st;
 
 	if (spec_guard_failed(w->file.guard))
 		return err_set(err, -EIO, "%s: the disk failed under it", w->path);
 	if (((w->file.len > first && msync(base + first, w->file.len - first, MS_SYNC)) ||
 	     msync(base, first, MS_SYNC)) && errno != EINVAL)
 		return err_errno(err, -errno, "%s: writing back", w->path);
+	if (fstat(w->file.fd, &st) || (size_t)st.st_size < w->file.len)
+		return err_set(err, -EIO, "%s: was cut short by somebody", w->path);
 	w->disk.sure = w->disk.total;
 	return 0;
 }
