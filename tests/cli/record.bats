@@ -504,6 +504,7 @@ runs_on() {
 		1999 $((taken - stored))
 	images=oprofile_data/samples/current/images
 	id() { readelf -n "$1" | sed -n 's/.*Build ID: //p'; }
+	cat $images
 	grep -q "^/opt/inside	/opt/inside	$(id one/opt/inside)	1000000000	.*container$" $images
 	grep -q "^/opt/inside#[0-9a-f]*	/opt/inside	$(id two/opt/inside)	.*container$" $images
 }
