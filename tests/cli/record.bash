@@ -43,14 +43,6 @@ can_record_cpus() {
 		skip "this user may not sample whole CPUs"
 }
 
-# $1 is within $2 +- $3 percent of it.
-near() {
-	awk -v a="$1" -v b="$2" -v p="$3" 'BEGIN {
-		d = a > b ? a - b : b - a
-		if (d > b * p / 100) { print a " is not near " b; exit 1 }
-	}'
-}
-
 # share A ALL PERMILLE [ALL2]: is A of ALL samples that share, as far as chance allows (4.5
 # standard deviations; with ALL2 the share is itself one of so many samples)?
 share() {

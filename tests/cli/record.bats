@@ -464,7 +464,7 @@ runs_on() {
 	# killed after half a second of CPU time, however long that takes here
 	run record -F 1999 -- sh -c "timeout 600 '$b/weights' 100000 >/dev/null &
 		child=
-		until child=\$(pgrep -P \$! weights); do sleep 0.05; done
+		until child=\$(pgrep -P \$! weights) || ! kill -0 \$!; do sleep 0.05; done
 		'$OPFS_TOP/tests/lib/until_used' \$child 500
 		echo seen \$(tail -n 1 '$WORKED' | cut -d' ' -f2) >>'$WORKED'
 		kill -KILL \$child"
@@ -504,6 +504,7 @@ runs_on() {
 		1999 $((taken - stored))
 	images=oprofile_data/samples/current/images
 	id() { readelf -n "$1" | sed -n 's/.*Build ID: //p'; }
+	cat $images
 	grep -q "^/opt/inside	/opt/inside	$(id one/opt/inside)	1000000000	.*container$" $images
 	grep -q "^/opt/inside#[0-9a-f]*	/opt/inside	$(id two/opt/inside)	.*container$" $images
 }
