@@ -170,6 +170,6 @@ late() {
 	[[ "$output" != *"nothing can be counted"* ]]
 	[ "$status" = 0 ] || skip "an unprivileged user may not record here"
 	[[ "$output" != *"counters did not"*"suffice"* ]]
-	! grep -q suffice theirs/s/samples/current/stats/notes 2>/dev/null
+	run ! grep -q suffice theirs/s/samples/current/stats/notes 2>/dev/null
 	tables images theirs/s weights
 }
