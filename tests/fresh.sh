@@ -130,7 +130,7 @@ enter()
 	# shellcheck disable=SC2016 # expanded in the machine
 	exec /bin/bash -c '
 		cd /srv
-		git clone -q opfs.bundle opfs && cd opfs || exit 1
+		git -c advice.detachedHead=false clone -q opfs.bundle opfs && cd opfs || exit 1
 		rc=0
 		for target in demo check; do
 			echo "fresh: \$ make $target"
