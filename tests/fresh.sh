@@ -100,7 +100,8 @@ make_machine()
 	mmdebstrap --quiet --mode=root --variant=minbase --include=make,git \
 		--aptopt="$share/apt.conf" bookworm "$dir/machine" "$share/sources.list" ||
 		fail "mmdebstrap cannot make a Debian"
-	cp "$share/opfs.bundle" "$dir/machine/root/"
+	# Where every user may look, as in most checkouts.
+	cp "$share/opfs.bundle" "$dir/machine/srv/"
 	cat /etc/resolv.conf >"$dir/machine/etc/resolv.conf"
 }
 
@@ -128,8 +129,8 @@ enter()
 	rmdir /run/before
 	# shellcheck disable=SC2016 # expanded in the machine
 	exec /bin/bash -c '
-		cd /root
-		git clone -q opfs.bundle opfs && cd opfs || exit 1
+		cd /srv
+		git -c advice.detachedHead=false clone -q opfs.bundle opfs && cd opfs || exit 1
 		rc=0
 		for target in demo check; do
 			echo "fresh: \$ make $target"
@@ -168,7 +169,7 @@ run_machine()
 
 keep_logs()
 {
-	local from=$dir/machine/root/opfs/build/check
+	local from=$dir/machine/srv/opfs/build/check
 
 	mkdir -p "$logs"
 	[ ! -d "$from" ] || cp -r "$from/." "$logs/"

@@ -192,7 +192,7 @@ same_as_objdump()
 }
 
 @test "a source that only somebody else could read is not shown" {
-	need_root
+	need_others
 	program -g
 	chmod 755 . s
 	chmod 600 p.c

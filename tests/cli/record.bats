@@ -544,7 +544,7 @@ runs_on() {
 	need_root
 	[ "$(cat /proc/sys/kernel/perf_event_paranoid)" = 2 ] || skip "needs paranoid level 2"
 	nobody=(setpriv --reuid=nobody --regid=nogroup --clear-groups)
-	"${nobody[@]}" test -x "$OPFS_BIN/opcollect" || skip "programs are not for everyone"
+	need_others
 	mkdir -m 777 theirs
 	chmod 755 "$BATS_SUITE_TMPDIR" "$BATS_TEST_TMPDIR" "$BATS_TEST_TMPDIR/.." 2>/dev/null || true
 	"${nobody[@]}" test -w theirs || skip "no directory for everyone"

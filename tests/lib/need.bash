@@ -30,6 +30,13 @@ need_root() {
 	[ "$(id -u)" = 0 ] || skip "needs root"
 }
 
+# Another user than root, who may run the programs: not in a checkout in /root.
+need_others() {
+	need_root
+	setpriv --reuid=65534 --regid=65534 --clear-groups "$OPFS_BIN/opfs" --version \
+		>/dev/null 2>&1 || skip "another user cannot run the programs here"
+}
+
 # A root may be refused them too: in a chroot, or in a container.
 need_mount_namespace() {
 	private_mounts true 2>/dev/null || skip "mount namespaces are refused here"
