@@ -212,18 +212,39 @@ static int read_maps(uint32_t tgid, char **out, struct err *err)
 	return 0;
 }
 
+static int take_living(void *ctx, uint32_t tid)
+{
+	struct stat_line stat;
+
+	if (read_stat(tid, &stat, NULL) || stat.state == 'Z' || stat.state == 'X')
+		return 0;
+	*(uint32_t *)ctx = tid;
+	return 1;
+}
+
+/* A thread that has memory: the first one may have ended before the others. */
+static uint32_t living_thread(uint32_t tgid, const struct stat_line *first)
+{
+	uint32_t tid = tgid;
+
+	if (first->state == 'Z' && first->threads > 1)
+		coll_proc_each_thread(tgid, take_living, &tid);
+	return tid;
+}
+
 static int read_process(uint32_t tgid, bool with_maps, struct wire *w, struct strbuf *out)
 {
 	struct stat_line before, after;
 	char *maps = NULL;
 	int rc = read_stat(tgid, &before, NULL);
+	uint32_t tid = rc ? tgid : living_thread(tgid, &before);
 
 	if (!rc && with_maps)
-		rc = read_maps(tgid, &maps, NULL);
+		rc = read_maps(tid, &maps, NULL);
 	if (!rc) {
-		put_text(out, read_exe(tgid), &w->len[COLL_PROC_EXE]);
-		put_text(out, coll_proc_cmdline(tgid), &w->len[COLL_PROC_CMDLINE]);
-		put_text(out, coll_proc_cgroup(tgid), &w->len[COLL_PROC_CGROUP]);
+		put_text(out, read_exe(tid), &w->len[COLL_PROC_EXE]);
+		put_text(out, coll_proc_cmdline(tid), &w->len[COLL_PROC_CMDLINE]);
+		put_text(out, coll_proc_cgroup(tid), &w->len[COLL_PROC_CGROUP]);
 		/* all of it is of one process */
 		rc = read_stat(tgid, &after, NULL);
 		if (!rc && after.start_ns > before.start_ns + SAME_NS)
