@@ -147,7 +147,10 @@ show_failure()
 	for report in "$1".san*; do
 		[ -s "$report" ] || continue
 		echo "---- $report"
-		head -n 60 "$report"
+		head -n 120 "$report"
+		# once more, last: where a log is cut in front these are what is left
+		grep -E 'ERROR:|WARNING:|SUMMARY:|runtime error:' "$report"
+		grep -E -m 6 '^ +#[0-9]+ ' "$report"
 	done
 }
 
