@@ -35,13 +35,18 @@ static int sum_file(void *ctx, struct spec_session_file *file)
 	return 0;
 }
 
-/* Samples that were told to be taken, and not yet what became of them. */
-static uint64_t waited(const struct spec_stats *s)
+/* What was told to be taken, and is nowhere, waited for an answer; some of it may have been
+ * filed since, in the place of samples that nobody told of. */
+static void balance(struct spec_stats *s)
 {
-	uint64_t told = s->value[SPEC_STAT_STORED] + spec_stats_lost(s) +
-			spec_stats_ignored(s);
+	uint64_t *taken = &s->value[SPEC_STAT_TAKEN];
+	uint64_t known = s->value[SPEC_STAT_STORED] + spec_stats_lost(s) +
+			 spec_stats_ignored(s);
 
-	return s->value[SPEC_STAT_TAKEN] > told ? s->value[SPEC_STAT_TAKEN] - told : 0;
+	if (*taken > known)
+		s->value[SPEC_STAT_LOST_KILLED] += *taken - known;
+	else
+		*taken = known;
 }
 
 static int complete(int fd, struct spec_live *live, struct err *err)
@@ -54,11 +59,9 @@ static int complete(int fd, struct spec_live *live, struct err *err)
 		return rc;
 	if (spec_stats_read(fd, &stats, NULL))
 		stats = (struct spec_stats){ 0 }; /* cut short by a power failure */
-	stats.value[SPEC_STAT_LOST_KILLED] += waited(&stats);
 	stats.value[SPEC_STAT_STORED] = s.flat;
 	stats.value[SPEC_STAT_ARCS] = s.arcs;
-	stats.value[SPEC_STAT_TAKEN] =
-		s.flat + spec_stats_lost(&stats) + spec_stats_ignored(&stats);
+	balance(&stats);
 	rc = spec_stats_write(fd, &stats, err);
 	if (!rc)
 		rc = spec_stats_note(fd,

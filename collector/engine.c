@@ -316,6 +316,7 @@ static bool take_losses(struct coll_engine *e)
 void coll_engine_settle(struct coll_engine *e)
 {
 	coll_sink_checkpoint(&e->collect.sink);
+	coll_sink_write_soon(&e->collect.sink);
 	coll_sink_write_back(&e->collect.sink, UINT64_MAX);
 	take_losses(e);
 }

@@ -32,6 +32,7 @@ static void find_in_tree(struct coll_collect *c, struct coll_task *task)
 /* Nothing more will be known of it, whatever the answer was. */
 static void know(struct coll_task *task, int rc, bool changed)
 {
+	task->asked = false;
 	if (!task->known)
 		task->gone = rc == -ESRCH || changed;
 	task->known = true;
@@ -73,6 +74,7 @@ bool coll_know_ask(struct coll_collect *c, struct coll_task *task)
 	task->read_ns = c->last_ns;
 	if (c->asker && coll_deferred_find(&c->deferred, tgid))
 		return true;
+	task->asked = true;
 	if ((c->asker && !coll_deferred_begin(&c->deferred, tgid)) ||
 	    coll_asker_ask(c->asker, &q))
 		answered(c, tgid, -ENOMEM, NULL, 0);
@@ -131,7 +133,7 @@ int coll_know_later(struct coll_collect *c, struct coll_group *group,
 		return 0;
 	task = coll_tasks_find(&c->tasks, group->tgid);
 	if (task)
-		know(task, -ENOMEM, true);
+		know(task, -ENOMEM, false);
 	release(c, group);
 	return coll_collect_take(c, rec);
 }

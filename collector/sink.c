@@ -481,6 +481,13 @@ void coll_sink_checkpoint(struct coll_sink *s)
 	s->checkpoint++;
 }
 
+void coll_sink_write_soon(const struct coll_sink *s)
+{
+	for (const struct coll_file *f = s->oldest; f; f = f->newer)
+		if (f->dirty)
+			spec_sample_sync_soon(f->writer);
+}
+
 bool coll_sink_write_back(struct coll_sink *s, uint64_t until_ns)
 {
 	struct coll_file *f, *next;

@@ -73,6 +73,8 @@ void coll_sink_move(struct coll_sink *s, int session_fd);
 
 /* Begins a checkpoint: what was counted by now shall be on the disk after it. */
 void coll_sink_checkpoint(struct coll_sink *s);
+/* Lets the disk begin with all of it, so that it waits for none in particular. */
+void coll_sink_write_soon(const struct coll_sink *s);
 /**
  * coll_sink_write_back - goes on with the checkpoint
  * @until_ns: CLOCK_MONOTONIC: begins no other file after that

@@ -212,6 +212,7 @@ int coll_tasks_comm(struct coll_tasks *t, const struct coll_rec *rec)
 	/* until the new program is mapped, samples are still the old one's */
 	task->want_exe = true;
 	task->known = true;
+	task->gone = false;
 	forget_cmdline(task);
 	if (task->await_exec)
 		coll_tasks_adopt(task);
@@ -376,6 +377,10 @@ void coll_tasks_sweep(struct coll_tasks *t, uint64_t before_ns)
 		struct coll_task *task = t->dead;
 
 		unlink_dead(t, task);
+		if (task->asked) { /* its records wait for the answer */
+			take_for_dead(t, task, before_ns);
+			return;
+		}
 		task->dead_ns = 0;
 		/* where the end of the first thread is told it counts for all */
 		if (task->told || t->saved || coll_proc_is_over(task->tgid))

@@ -30,6 +30,7 @@ struct coll_task {
 	bool await_exec;    /* it is, once it has executed the command */
 	bool known;         /* its mappings were seen from the start, or read from /proc */
 	bool gone;          /* /proc has nothing more to say */
+	bool asked;         /* /proc is being asked */
 	bool noted;         /* the tasks table has its present state, */
 	bool has_row;       /* or an earlier one */
 	bool told;          /* a source told of it that is told of task switches, */

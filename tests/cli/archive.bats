@@ -204,7 +204,7 @@ oparchive()
 	cp "$OPFS_TOP/tests/cli/progs/weights.c" src/one.c
 	cp src/one.c src/two.c
 	for p in one two; do
-		"${CC:-gcc}" -g -O1 -pthread -Wl,--build-id -o bin/$p "$PWD/src/$p.c"
+		"${CC:-gcc}" -g -O1 -pthread -I"$OPFS_TOP/tests/cli/progs" -Wl,--build-id -o bin/$p "$PWD/src/$p.c"
 	done
 	dwz -m bin/shared.dwz -r bin/one bin/two
 	readelf -SW bin/one | grep -q gnu_debugaltlink

@@ -125,6 +125,39 @@ late() {
 	tables images "$dir" hung1
 }
 
+@test "what waits for a file system when the collector is killed is told as lost" {
+	can_record_cpus
+	rm -rf "$BATS_TEST_TMPDIR/can"
+	different real hung 1
+	slow
+	background mnt/hung1 100 >/dev/null
+	hung=$!
+	eventually grep -q mnt/hung1 "/proc/$hung/maps"
+	answers 3000 # it is not given up, and takes long enough
+	"$OPFS_BIN/opcollect" record --session-dir "$dir" -a >"$log" 2>&1 &
+	pids+=($!)
+	stats=$dir/samples/current/stats
+	figure() { cat "$stats/$1" 2>/dev/null || echo 0; }
+	waiting() { [ $(($(figure total_samples) - $(figure stored_samples))) -gt 20 ]; }
+	eventually waiting
+	kill -KILL "${pids[-1]}"
+	wait "${pids[-1]}" || true
+	answers 0
+	record --append --session-dir "$dir" -- true
+	ls "$stats"
+	[ "$(figure lost_killed)" -gt 20 ]
+	lost=0
+	for f in "$stats"/lost_*; do
+		case ${f##*/} in
+		lost_bt_*) ;; # not of samples
+		*) lost=$((lost + $(cat "$f"))) ;;
+		esac
+	done
+	ignored=$(figure ignored_self)
+	echo "$(figure total_samples) taken, $(figure stored_samples) stored, $lost lost"
+	[ "$(figure total_samples)" = $(($(figure stored_samples) + lost + ignored)) ]
+}
+
 @test "5,000 executable mappings: samples are found in each" {
 	attached "$b/many_maps" 5000 500
 	expected "$(ask functions "$dir" "$b/many_maps" work)" "$(cat out)" 1999

@@ -22,7 +22,7 @@ record_program()
 {
 	mkdir -p "$W/src/sub" "$W/bin/.debug"
 	cp "$OPFS_TOP/tests/cli/progs/chain.c" "$W/src/sub/chain.c"
-	(cd "$W/src" && "${CC:-gcc}" -O1 -g -fno-omit-frame-pointer -pthread \
+	(cd "$W/src" && "${CC:-gcc}" -O1 -g -fno-omit-frame-pointer -pthread -I"$OPFS_TOP/tests/cli/progs" \
 		-o "$W/bin/prog" sub/chain.c)
 	objcopy --only-keep-debug "$W/bin/prog" "$W/bin/.debug/prog.debug"
 	strip "$W/bin/prog"
@@ -119,7 +119,7 @@ copy_tree()
 	need_root
 	mkdir "$W/src"
 	cp "$OPFS_TOP/tests/cli/progs/weights.c" "$W/src/hidden.c"
-	"${CC:-gcc}" -g -O0 -o "$W/prog" "$W/src/hidden.c" -pthread
+	"${CC:-gcc}" -g -O0 -o "$W/prog" "$W/src/hidden.c" -pthread -I"$OPFS_TOP/tests/cli/progs"
 	chmod 600 "$W/src/hidden.c"
 	local main
 	main=$(nm "$W/prog" | awk '$3 == "main" { print $1 }')
