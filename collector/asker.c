@@ -19,9 +19,9 @@ enum {
 	MAX_HELPERS = 8,  /* each but one is blocked */
 	MAX_STUCK = 16,   /* given up, and not to be killed */
 	MAX_ASKED = 32,   /* questions that a helper has at a time */
-	MAX_DEATHS = 20,  /* of helpers, before a question is given up */
-	MAX_STARTS = 50,  /* that failed, one after the other */
-	START_MS = 100,   /* between these */
+	MAX_DEATHS = 200,  /* of helpers, before a question is given up */
+	MAX_STARTS = 200,  /* that failed, one after the other */
+	START_MS = 25,    /* between these */
 	LOOK_MS = 50,     /* between looks at what helpers do */
 };
 

@@ -200,16 +200,21 @@ static void settle(struct coll_images *t, struct coll_sighting *s,
 }
 
 /* Once a minute at most. */
-static void warn_unreachable(struct coll_images *t, const struct coll_sighting *s)
+static void warn_unreachable(struct coll_images *t, const struct coll_sighting *s, int rc)
 {
 	uint64_t now = clock_mono_ns();
 
 	if (t->warned_ns && now - t->warned_ns < AGAIN_NS)
 		return;
 	t->warned_ns = now;
-	log_warn("%s: its file system does not answer: what is on it is counted without "
-		 "being looked at",
-		 s->path);
+	if (rc == -ETIMEDOUT)
+		log_warn("%s: its file system does not answer: what is on it is counted "
+			 "without being looked at",
+			 s->path);
+	else
+		log_warn("%s: no process can be had to look at it (%s): it is counted "
+			 "without that",
+			 s->path, strerror(-rc));
 }
 
 static void answered(void *ctx, uint64_t arg, int rc, char *answer, size_t len)
@@ -220,10 +225,12 @@ static void answered(void *ctx, uint64_t arg, int rc, char *answer, size_t len)
 
 	s->asked = false;
 	s->again_ns = 0;
-	if (rc || !coll_identify_take(answer, len, &id)) {
+	if (!rc && !coll_identify_take(answer, len, &id))
+		rc = -EBADMSG;
+	if (rc) {
 		coll_identity_unseen(s, COLL_NOTE_UNREACHABLE, &id);
 		s->again_ns = clock_mono_ns() + AGAIN_NS;
-		warn_unreachable(t, s);
+		warn_unreachable(t, s, rc);
 	}
 	settle(t, s, &id);
 }

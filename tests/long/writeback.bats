@@ -241,8 +241,8 @@ full_ext4() {
 	mkdir store disk
 	mount -t tmpfs -o size=64m tmpfs store || skip "cannot mount a tmpfs here"
 	truncate -s 256m store/image
-	mkfs.ext4 -q -b 4096 -O ^has_journal -E lazy_itable_init=0 -N 8192 store/image ||
-		skip "no mkfs.ext4"
+	need_command mkfs.ext4
+	mkfs.ext4 -q -b 4096 -O ^has_journal -E lazy_itable_init=0 -N 8192 store/image
 	loop=$(losetup -f --show store/image 2>/dev/null) || skip "no loop devices"
 	mount "$loop" disk || skip "cannot mount an ext4 here"
 	dir=$PWD/disk/sessions
