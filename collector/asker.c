@@ -19,8 +19,8 @@ enum {
 	MAX_HELPERS = 8,  /* each but one is blocked */
 	MAX_STUCK = 16,   /* given up, and not to be killed */
 	MAX_ASKED = 32,   /* questions that a helper has at a time */
-	MAX_DEATHS = 200,  /* of helpers, before a question is given up */
-	MAX_STARTS = 200,  /* that failed, one after the other */
+	MAX_DEATHS = 200, /* of helpers, before a question is given up */
+	MAX_STARTS = 200, /* that failed, one after the other */
 	START_MS = 25,    /* between these */
 	LOOK_MS = 50,     /* between looks at what helpers do */
 };
@@ -41,7 +41,7 @@ struct question {
 struct lane {
 	uint64_t id;
 	bool blocked;
-	unsigned given_up;      /* questions, one after the other */
+	unsigned given_up; /* questions, one after the other */
 	uint64_t dead_until_ns;
 };
 
@@ -195,7 +195,8 @@ static void unqueue(struct coll_asker *a, struct question **at)
 		a->end = at;
 }
 
-static void done(struct coll_asker *a, struct question *q, int rc, char *answer, size_t len)
+static void done(struct coll_asker *a, struct question *q, int rc, char *answer,
+		 size_t len)
 {
 	a->open--;
 	q->answered(q->ctx, q->arg, rc, answer, len);
@@ -491,9 +492,10 @@ static void wait_for_helpers(struct coll_asker *a, int ms)
 	for (int i = 0; i < MAX_HELPERS; i++) {
 		const struct coll_helper *h = &a->helpers[i].helper;
 
-		fds[i] = (struct pollfd){ .fd = h->fd,
-					  .events = POLLIN |
-						    (coll_helper_sends(h) ? POLLOUT : 0) };
+		fds[i] =
+			(struct pollfd){ .fd = h->fd,
+					 .events = POLLIN |
+						   (coll_helper_sends(h) ? POLLOUT : 0) };
 	}
 	poll(fds, MAX_HELPERS, ms < LOOK_MS ? ms : LOOK_MS);
 }

@@ -21,10 +21,13 @@
  * done by another helper.
  */
 enum {
-	COLL_ASKER_SUSPECT_MS = 100, /* blocked so long, its helper is left alone with it */
+	COLL_ASKER_SUSPECT_MS =
+		100, /* blocked so long, its helper is left alone with it */
 	COLL_ASKER_PATIENCE_MS = 5000,
-	COLL_ASKER_AGAIN_MS = 1000, /* the patience with a lane that did not answer last */
-	COLL_ASKER_DEAD_S = 60, /* so long nothing is asked of a lane that never answers */
+	COLL_ASKER_AGAIN_MS =
+		1000, /* the patience with a lane that did not answer last */
+	COLL_ASKER_DEAD_S =
+		60, /* so long nothing is asked of a lane that never answers */
 };
 
 struct coll_asker;

@@ -194,7 +194,8 @@ static struct coll_task *switch_to(struct coll_collect *c, const struct coll_rec
 	return task;
 }
 
-static struct coll_task *task_of_sample(struct coll_collect *c, const struct coll_rec *rec)
+static struct coll_task *task_of_sample(struct coll_collect *c,
+					const struct coll_rec *rec)
 {
 	const struct coll_who *who = rec->sample.who;
 	struct coll_task *task;
@@ -230,9 +231,9 @@ enum spec_stat coll_collect_file(struct coll_collect *c, const struct coll_key *
 				 uint64_t at, const struct coll_count *count)
 {
 	if (coll_waiting_must(key))
-		return coll_waiting_add(&c->waiting, key, at, count) ?
-			       SPEC_STAT_LOST_SAMPLEFILE :
-			       WAITS;
+		return coll_waiting_add(&c->waiting, key, at, count)
+			       ? SPEC_STAT_LOST_SAMPLEFILE
+			       : WAITS;
 	return add(c, key, at, count) ? SPEC_STAT_LOST_SAMPLEFILE : SPEC_STAT_STORED;
 }
 
@@ -376,7 +377,8 @@ static void identify(struct coll_collect *c, const struct coll_rec *rec,
  * Image and key of a sample.  An address in no mapping may be in one that nobody told of,
  * as after mremap(): the process is looked at again; @again: the sample waits for that.
  */
-static const struct coll_image *resolve(struct coll_collect *c, const struct coll_rec *rec,
+static const struct coll_image *resolve(struct coll_collect *c,
+					const struct coll_rec *rec,
 					struct coll_task *task, uint64_t *key_at,
 					enum spec_stat *why, bool *again)
 {
@@ -396,9 +398,8 @@ static int take_sample(struct coll_collect *c, const struct coll_rec *rec)
 {
 	struct coll_context at = { .event = rec->event, .cpu = rec->cpu };
 	struct coll_task *task = task_of_sample(c, rec);
-	struct coll_group *group = rec->sample.who ?
-					   NULL :
-					   coll_deferred_find(&c->deferred, rec->tgid);
+	struct coll_group *group =
+		rec->sample.who ? NULL : coll_deferred_find(&c->deferred, rec->tgid);
 	enum spec_stat why;
 	uint64_t key_at;
 	bool again;
@@ -449,9 +450,9 @@ static bool outside(struct coll_collect *c, uint32_t tgid)
 
 static int take_mmap(struct coll_collect *c, const struct coll_rec *rec)
 {
-	return rec->mmap.kernel || outside(c, rec->tgid) ?
-		       0 :
-		       coll_tasks_mmap(&c->tasks, rec->tgid, &rec->mmap);
+	return rec->mmap.kernel || outside(c, rec->tgid)
+		       ? 0
+		       : coll_tasks_mmap(&c->tasks, rec->tgid, &rec->mmap);
 }
 
 static int take_comm(struct coll_collect *c, const struct coll_rec *rec)
@@ -628,14 +629,13 @@ static struct coll_group *group_of(struct coll_collect *c, const struct coll_rec
 
 int coll_collect_take(void *ctx, const struct coll_rec *rec)
 {
-	static int (*const take[COLL_NR_REC])(struct coll_collect *c,
+	static int (*const take[COLL_NR_REC])(struct coll_collect * c,
 					      const struct coll_rec *rec) = {
-		[COLL_REC_SAMPLE] = take_sample, [COLL_REC_MMAP] = take_mmap,
-		[COLL_REC_COMM] = take_comm,	 [COLL_REC_FORK] = take_fork,
-		[COLL_REC_EXIT] = take_exit,	 [COLL_REC_LOST] = take_lost,
-		[COLL_REC_THROTTLE] = take_throttle,
-		[COLL_REC_ORIGIN] = take_origin, [COLL_REC_MODULE] = take_module,
-		[COLL_REC_FIGURE] = take_figure,
+		[COLL_REC_SAMPLE] = take_sample,     [COLL_REC_MMAP] = take_mmap,
+		[COLL_REC_COMM] = take_comm,         [COLL_REC_FORK] = take_fork,
+		[COLL_REC_EXIT] = take_exit,         [COLL_REC_LOST] = take_lost,
+		[COLL_REC_THROTTLE] = take_throttle, [COLL_REC_ORIGIN] = take_origin,
+		[COLL_REC_MODULE] = take_module,     [COLL_REC_FIGURE] = take_figure,
 	};
 	struct coll_collect *c = ctx;
 	struct coll_rec known;

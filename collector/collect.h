@@ -33,18 +33,18 @@ struct coll_collect {
 	struct coll_asker *asker;
 	struct coll_waiting waiting;   /* counts that wait for the answers, */
 	struct coll_deferred deferred; /* and records */
-	uint64_t answers;     /* of the images table, when the counts were looked at */
-	unsigned replaying;   /* records are taken that waited: nothing is asked again */
-	int known_rc;         /* of the process that was asked about last */
+	uint64_t answers;   /* of the images table, when the counts were looked at */
+	unsigned replaying; /* records are taken that waited: nothing is asked again */
+	int known_rc;       /* of the process that was asked about last */
 	struct spec_stats stats;
-	unsigned separate;    /* enum coll_separate */
-	bool tree;            /* samples of processes outside the tree are not ours */
-	bool filter;          /* --image was given */
+	unsigned separate; /* enum coll_separate */
+	bool tree;         /* samples of processes outside the tree are not ours */
+	bool filter;       /* --image was given */
 	bool callgraph;
-	uint32_t self;        /* whose samples are left out: the collector's own; 0: nobody's */
-	bool *throttled;      /* by event: the kernel held it back; of the caller */
-	uint64_t gaps;        /* how often records were lost */
-	uint64_t last_ns;     /* time of the newest record */
+	uint32_t self; /* whose samples are left out: the collector's own; 0: nobody's */
+	bool *throttled;  /* by event: the kernel held it back; of the caller */
+	uint64_t gaps;    /* how often records were lost */
+	uint64_t last_ns; /* time of the newest record */
 	uint64_t buried_gaps, buried_ns; /* when dead processes were looked for last */
 	/* by CPU: the process that exited there last, whose number its very last samples
 	 * lack; 0: none */
@@ -52,12 +52,12 @@ struct coll_collect {
 	uint32_t nr_cpus;
 	/* of sources that resolve addresses themselves */
 	struct coll_origins origins;
-	uint64_t who_seq;        /* of the task looked at last */
-	uint32_t root;           /* its descendants are ours too, with @tree; 0: nobody */
-	uint64_t born_after_ns;  /* a process that is older joins no tree; 0: any may */
-	uint64_t own_inode;      /* of the collector's file: the command before its exec */
-	struct coll_ext *ext;    /* of the caller; NULL: no extended feature */
-	uint32_t ext_first;      /* index of its first event */
+	uint64_t who_seq;       /* of the task looked at last */
+	uint32_t root;          /* its descendants are ours too, with @tree; 0: nobody */
+	uint64_t born_after_ns; /* a process that is older joins no tree; 0: any may */
+	uint64_t own_inode;     /* of the collector's file: the command before its exec */
+	struct coll_ext *ext;   /* of the caller; NULL: no extended feature */
+	uint32_t ext_first;     /* index of its first event */
 	struct map_u64 left_out; /* by --image: image (its address) -> samples */
 };
 

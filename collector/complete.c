@@ -18,8 +18,8 @@ static int sum_file(void *ctx, struct spec_session_file *file)
 	struct sums *s = ctx;
 	struct err why = { 0 };
 	uint64_t total = 0;
-	int rc = file->bad ? err_set(&why, -EBADMSG, "%s", file->bad->msg) :
-			     spec_disk_total(s->fd, file->path, &total, &why);
+	int rc = file->bad ? err_set(&why, -EBADMSG, "%s", file->bad->msg)
+			   : spec_disk_total(s->fd, file->path, &total, &why);
 
 	if (rc == -ENOMEM)
 		return rc;
@@ -40,8 +40,8 @@ static int sum_file(void *ctx, struct spec_session_file *file)
 static void balance(struct spec_stats *s)
 {
 	uint64_t *taken = &s->value[SPEC_STAT_TAKEN];
-	uint64_t known = s->value[SPEC_STAT_STORED] + spec_stats_lost(s) +
-			 spec_stats_ignored(s);
+	uint64_t known =
+		s->value[SPEC_STAT_STORED] + spec_stats_lost(s) + spec_stats_ignored(s);
 
 	if (*taken > known)
 		s->value[SPEC_STAT_LOST_KILLED] += *taken - known;
@@ -64,10 +64,11 @@ static int complete(int fd, struct spec_live *live, struct err *err)
 	balance(&stats);
 	rc = spec_stats_write(fd, &stats, err);
 	if (!rc)
-		rc = spec_stats_note(fd,
-				     "the collector was killed: figures were made from the "
-				     "sample files, losses of its last second are unknown",
-				     err);
+		rc = spec_stats_note(
+			fd,
+			"the collector was killed: figures were made from the "
+			"sample files, losses of its last second are unknown",
+			err);
 	live->generation++;
 	live->closed = true;
 	return rc ? rc : spec_live_write(fd, live, err);

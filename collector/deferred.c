@@ -18,9 +18,9 @@ struct coll_group *coll_deferred_find(const struct coll_deferred *d, uint32_t tg
 {
 	uint64_t value;
 
-	return d->by_tgid.used && map_u64_get(&d->by_tgid, tgid, &value) ?
-		       (struct coll_group *)(uintptr_t)value :
-		       NULL;
+	return d->by_tgid.used && map_u64_get(&d->by_tgid, tgid, &value)
+		       ? (struct coll_group *)(uintptr_t)value
+		       : NULL;
 }
 
 struct coll_group *coll_deferred_begin(struct coll_deferred *d, uint32_t tgid)
@@ -117,7 +117,8 @@ int coll_deferred_add(struct coll_deferred *d, struct coll_group *g,
 	return 0;
 }
 
-static void remove_tgid(struct coll_deferred *d, const struct coll_group *g, uint32_t tgid)
+static void remove_tgid(struct coll_deferred *d, const struct coll_group *g,
+			uint32_t tgid)
 {
 	if (coll_deferred_find(d, tgid) == g)
 		map_u64_del(&d->by_tgid, tgid);
@@ -158,8 +159,8 @@ void coll_deferred_fini(struct coll_deferred *d)
 	size_t pos = 0;
 
 	while (map_u64_next(&d->by_tgid, &pos, &tgid, &value)) {
-		struct coll_held *h = coll_deferred_end(
-			d, (struct coll_group *)(uintptr_t)value);
+		struct coll_held *h =
+			coll_deferred_end(d, (struct coll_group *)(uintptr_t)value);
 
 		while (h)
 			h = coll_held_next(h);

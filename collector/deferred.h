@@ -17,7 +17,7 @@
 struct coll_held; /* a record, with all that it points to */
 
 struct coll_group {
-	uint32_t tgid;        /* who was asked about */
+	uint32_t tgid; /* who was asked about */
 	struct coll_held *first, **end;
 	VEC(uint32_t) others; /* whom it started */
 	/* it executed another program since, or its number is another's: what /proc says

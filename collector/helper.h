@@ -12,14 +12,17 @@
 
 /* A process that answers questions, from the outside.  Nothing here waits for it. */
 struct coll_helper {
-	int fd;                 /* -1: none */
-	uint32_t pid;           /* 0: it has not begun yet */
+	int fd;       /* -1: none */
+	uint32_t pid; /* 0: it has not begun yet */
 	struct box_state state;
-	struct strbuf out, in;  /* questions on their way; answers, as far as they came */
-	size_t sent, taken;     /* bytes of them that are done with */
+	struct strbuf out, in; /* questions on their way; answers, as far as they came */
+	size_t sent, taken;    /* bytes of them that are done with */
 };
 
-#define COLL_HELPER_NONE { .fd = -1 }
+#define COLL_HELPER_NONE                                                                 \
+	{                                                                                \
+		.fd = -1                                                                 \
+	}
 
 /* Has @box fork one; starts the box if there is none, or not any more.  0 or -errno. */
 int coll_helper_start(struct coll_helper *h, struct box *box, const char *program,

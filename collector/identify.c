@@ -21,9 +21,9 @@ static enum trust compare(const struct coll_sighting *s, const struct coll_ident
 	if (s->build_id.len)
 		return id->build_id.len >= s->build_id.len &&
 				       !memcmp(id->build_id.bytes, s->build_id.bytes,
-					       s->build_id.len) ?
-			       CERTAIN :
-			       NOT_IT;
+					       s->build_id.len)
+			       ? CERTAIN
+			       : NOT_IT;
 	/* device numbers of btrfs and overlayfs differ between maps and stat */
 	if (s->inode && s->inode == id->inode)
 		return CERTAIN;
@@ -86,8 +86,9 @@ static bool place(int i, const struct coll_sighting *s, uint32_t tgid, uint32_t 
 		n = snprintf(path, size, "/proc/%" PRIu32 "/root%s", pid, s->path);
 		break;
 	case 2:
-		n = snprintf(path, size, "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64,
-			     pid, s->start, s->end);
+		n = snprintf(path, size,
+			     "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, pid,
+			     s->start, s->end);
 		break;
 	default:
 		n = snprintf(path, size, "/proc/%" PRIu32 "/exe", pid);
@@ -98,8 +99,9 @@ static bool place(int i, const struct coll_sighting *s, uint32_t tgid, uint32_t 
 void coll_identity_unseen(const struct coll_sighting *s, enum coll_note note,
 			  struct coll_identity *out)
 {
-	*out = (struct coll_identity){ .build_id = s->build_id, .mtime = s->mtime,
-				       .size = s->size, .note = note };
+	*out = (struct coll_identity){
+		.build_id = s->build_id, .mtime = s->mtime, .size = s->size, .note = note
+	};
 	if (s->build_id.len)
 		return;
 	out->inode = s->inode;

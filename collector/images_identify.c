@@ -28,14 +28,16 @@ static bool same_image(const struct coll_image *img, const struct coll_identity 
 {
 	if (img->build_id.len || id->build_id.len)
 		return same_id(&img->build_id, &id->build_id);
-	return img->inode == id->inode && img->mtime == id->mtime && img->size == id->size;
+	return img->inode == id->inode && img->mtime == id->mtime &&
+	       img->size == id->size;
 }
 
 static bool same_row(const struct spec_image_row *row, const struct coll_identity *id)
 {
 	if (row->build_id.len || id->build_id.len)
 		return same_id(&row->build_id, &id->build_id);
-	return row->inode == id->inode && row->mtime == id->mtime && row->size == id->size;
+	return row->inode == id->inode && row->mtime == id->mtime &&
+	       row->size == id->size;
 }
 
 /* PATH#XXXXXXXX with the first @digits of the build-id, or of a hash of what is known. */
@@ -82,8 +84,8 @@ static void choose_name(const struct coll_images *t, const struct coll_image *fi
 	}
 	*row = NULL;
 	strbuf_puts(stored, path);
-	for (unsigned digits = 8; digits <= 2 * SPEC_BUILD_ID_MAX &&
-				  name_taken(t, first, strbuf_str(stored));
+	for (unsigned digits = 8;
+	     digits <= 2 * SPEC_BUILD_ID_MAX && name_taken(t, first, strbuf_str(stored));
 	     digits *= 2) {
 		strbuf_reset(stored);
 		other_name(path, id, digits, stored);
@@ -92,8 +94,8 @@ static void choose_name(const struct coll_images *t, const struct coll_image *fi
 
 /* An image that was waited for is the one that is @id, and new.  Without memory it keeps
  * the name that it has, and is not found by its path. */
-static void become(struct coll_images *t, struct coll_image *first, struct coll_image *img,
-		   const struct coll_identity *id)
+static void become(struct coll_images *t, struct coll_image *first,
+		   struct coll_image *img, const struct coll_identity *id)
 {
 	CLEANUP(strbuf_fini) struct strbuf stored = { 0 };
 	const struct spec_image_row *row;
@@ -145,7 +147,8 @@ static bool is_unreachable(const struct coll_image *img)
 	return img->note == COLL_NOTE_UNREACHABLE && !img->build_id.len;
 }
 
-static struct coll_image *find_same(struct coll_image *first, const struct coll_identity *id)
+static struct coll_image *find_same(struct coll_image *first,
+				    const struct coll_identity *id)
 {
 	bool unreachable = id->note == COLL_NOTE_UNREACHABLE && !id->build_id.len;
 
@@ -166,9 +169,9 @@ static struct coll_image *first_of(const struct coll_images *t, const char *path
 {
 	uint64_t value;
 
-	return map_get(&t->paths, path, strlen(path), &value) ?
-		       (struct coll_image *)(uintptr_t)value :
-		       NULL;
+	return map_get(&t->paths, path, strlen(path), &value)
+		       ? (struct coll_image *)(uintptr_t)value
+		       : NULL;
 }
 
 static void settle(struct coll_images *t, struct coll_sighting *s,

@@ -155,8 +155,8 @@ bool coll_proc_is_over(uint32_t tgid)
 	if (kill((pid_t)tgid, 0) && errno == ESRCH)
 		return true;
 	/* one that nobody waited for yet; or only its first thread has ended */
-	return !read_stat(tgid, &stat, NULL) && (stat.state == 'Z' || stat.state == 'X') &&
-	       stat.threads <= 1;
+	return !read_stat(tgid, &stat, NULL) &&
+	       (stat.state == 'Z' || stat.state == 'X') && stat.threads <= 1;
 }
 
 /* ---- in a helper */

@@ -48,7 +48,8 @@ int coll_proc_take(char *bytes, size_t len, struct coll_proc *out);
 /* Calls back for every process; stops at non-zero and returns it. */
 int coll_proc_each(int (*visit)(void *ctx, uint32_t tgid), void *ctx);
 /* Calls back for every thread of a process; stops at non-zero and returns it. */
-int coll_proc_each_thread(uint32_t tgid, int (*visit)(void *ctx, uint32_t tid), void *ctx);
+int coll_proc_each_thread(uint32_t tgid, int (*visit)(void *ctx, uint32_t tid),
+			  void *ctx);
 
 /**
  * coll_proc_maps_line - one line of /proc/PID/maps

@@ -120,9 +120,9 @@ int coll_tasks_mmap(struct coll_tasks *t, uint32_t tgid, const struct coll_mmap 
 	task = coll_tasks_need(t, tgid);
 	if (!task)
 		return -ENOMEM;
-	map.label = task->want_exe && m->filename[0] == '/' && m->filename[1] != '/' ?
-			    NULL :
-			    coll_images_label(t->images, m);
+	map.label = task->want_exe && m->filename[0] == '/' && m->filename[1] != '/'
+			    ? NULL
+			    : coll_images_label(t->images, m);
 	if (!map.label) {
 		map.file = coll_images_see(t->images, m);
 		if (!map.file)
@@ -243,8 +243,8 @@ void coll_tasks_bury(struct coll_tasks *t, uint64_t now_ns)
 	while (!t->saved && map_u64_next(&t->by_tgid, &pos, &tgid, &value)) {
 		struct coll_task *task = (struct coll_task *)(uintptr_t)value;
 
-		if (!task->dead_ns && tgid && tgid <= INT32_MAX &&
-		    kill((pid_t)tgid, 0) && errno == ESRCH)
+		if (!task->dead_ns && tgid && tgid <= INT32_MAX && kill((pid_t)tgid, 0) &&
+		    errno == ESRCH)
 			take_for_dead(t, task, now_ns);
 	}
 }
@@ -429,8 +429,8 @@ uint32_t coll_tasks_stored(struct coll_tasks *t, struct coll_task *task)
 	if (!task->tgid || spec_pid_number(task->tgid) != task->tgid)
 		return task->tgid;
 	if (!task->stored)
-		task->stored = spec_pid_stored(
-			task->tgid, use_number(t, task->tgid, task->start_ns));
+		task->stored = spec_pid_stored(task->tgid,
+					       use_number(t, task->tgid, task->start_ns));
 	return task->stored;
 }
 

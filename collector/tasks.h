@@ -18,26 +18,26 @@ enum { COLL_COMM = 16 };
 
 struct coll_task {
 	uint32_t tgid, parent;
-	uint32_t stored;    /* as coll_tasks_stored() gives it; 0: not asked for yet */
+	uint32_t stored; /* as coll_tasks_stored() gives it; 0: not asked for yet */
 	char comm[COLL_COMM];
-	uint64_t start_ns;  /* CLOCK_MONOTONIC; 0: unknown */
+	uint64_t start_ns; /* CLOCK_MONOTONIC; 0: unknown */
 	struct coll_space *space;
 	struct coll_words *words; /* NULL: unknown */
 	/* the binary it executes: the first file mapped after exec; NULL: unknown yet */
 	struct coll_sighting *exe;
-	bool want_exe;      /* after an exec, until the first file is mapped */
-	bool in_tree;       /* its samples are asked for */
-	bool await_exec;    /* it is, once it has executed the command */
-	bool known;         /* its mappings were seen from the start, or read from /proc */
-	bool gone;          /* /proc has nothing more to say */
-	bool asked;         /* /proc is being asked */
-	bool noted;         /* the tasks table has its present state, */
-	bool has_row;       /* or an earlier one */
-	bool told;          /* a source told of it that is told of task switches, */
-	uint32_t execs;     /* and how often it had executed a program */
-	uint64_t gaps;      /* as struct coll_collect's when its mappings were read again, */
-	uint64_t read_ns;   /* and when that was */
-	uint64_t dead_ns;   /* a thread ended then, perhaps the last one; 0: none did */
+	bool want_exe;   /* after an exec, until the first file is mapped */
+	bool in_tree;    /* its samples are asked for */
+	bool await_exec; /* it is, once it has executed the command */
+	bool known;      /* its mappings were seen from the start, or read from /proc */
+	bool gone;       /* /proc has nothing more to say */
+	bool asked;      /* /proc is being asked */
+	bool noted;      /* the tasks table has its present state, */
+	bool has_row;    /* or an earlier one */
+	bool told;       /* a source told of it that is told of task switches, */
+	uint32_t execs;  /* and how often it had executed a program */
+	uint64_t gaps;   /* as struct coll_collect's when its mappings were read again, */
+	uint64_t read_ns; /* and when that was */
+	uint64_t dead_ns; /* a thread ended then, perhaps the last one; 0: none did */
 	struct coll_task *next_dead;
 };
 
@@ -45,14 +45,15 @@ struct coll_task_note; /* a row of the tasks table that is to be written */
 
 struct coll_tasks {
 	struct map_u64 by_tgid;
-	struct coll_task *last;            /* found last */
+	struct coll_task *last;             /* found last */
 	struct coll_task *dead, **dead_end; /* perhaps; in the order of @dead_ns */
-	struct coll_images *images;        /* borrowed */
-	int session_fd;                    /* -1: no table is kept */
-	bool saved;   /* a recorded stream: /proc tells of other processes by now */
+	struct coll_images *images;         /* borrowed */
+	int session_fd;                     /* -1: no table is kept */
+	bool saved; /* a recorded stream: /proc tells of other processes by now */
 	struct coll_asker *asker; /* borrowed; NULL: /proc is read at once */
 	VEC(struct coll_task_note *) notes;
-	struct map_u64 numbers; /* of this session: number -> who had it last, see tasks.c */
+	struct map_u64
+		numbers; /* of this session: number -> who had it last, see tasks.c */
 };
 
 void coll_tasks_init(struct coll_tasks *t, struct coll_images *images, int session_fd);
@@ -80,7 +81,8 @@ void coll_tasks_exit(struct coll_tasks *t, const struct coll_rec *rec);
  * Returns it, with its parent told or 0, or NULL if out of memory.
  */
 struct coll_task *coll_tasks_switch(struct coll_tasks *t, uint32_t tgid, uint32_t tid,
-				    const struct coll_who *who, struct coll_sighting *exe);
+				    const struct coll_who *who,
+				    struct coll_sighting *exe);
 
 /* The number is in use again: whoever had it is over. */
 void coll_tasks_forget(struct coll_tasks *t, uint32_t tgid);
@@ -110,7 +112,8 @@ void coll_tasks_used(struct coll_tasks *t);
 /* What /proc says of the process, unless it is of another one that has its number by now:
  * then -ESRCH.  0 or -ENOMEM. */
 struct coll_proc;
-int coll_tasks_learn(struct coll_tasks *t, struct coll_task *task, struct coll_proc *proc);
+int coll_tasks_learn(struct coll_tasks *t, struct coll_task *task,
+		     struct coll_proc *proc);
 
 /* Notes the process for its row, if that was not done for its present state, and asks for
  * its command line and cgroup if they are not known. */

@@ -38,7 +38,8 @@ void coll_tasks_drop_notes(struct coll_tasks *t)
 	vec_fini(&t->notes);
 }
 
-static void learn(struct coll_tasks *t, struct coll_task_note *n, const struct coll_proc *proc)
+static void learn(struct coll_tasks *t, struct coll_task_note *n,
+		  const struct coll_proc *proc)
 {
 	struct coll_task *task = coll_tasks_find(t, n->tgid);
 	struct coll_words *words = coll_words_new(proc->text[COLL_PROC_CMDLINE],

@@ -12,7 +12,7 @@ struct place {
 
 static struct place place_of(const struct coll_key *k, uint64_t at)
 {
-	return (struct place){ (uintptr_t)k->app,   (uintptr_t)k->image,
+	return (struct place){ (uintptr_t)k->app,    (uintptr_t)k->image,
 			       (uintptr_t)k->callee, k->event,
 			       (uint64_t)k->tgid,    (uint64_t)k->tid,
 			       (uint64_t)k->cpu,     at };

@@ -77,6 +77,17 @@ spinners() {
 	done
 }
 
+# Everything that runs in the background ends: the rest need not take long.
+spinners_end() {
+	local p
+
+	for p in "${pids[@]}"; do
+		pkill -KILL -P "$p" 2>/dev/null || true
+		kill -KILL "$p" 2>/dev/null || true
+	done
+	pids=()
+}
+
 tables() {
 	python3 "$OPFS_TOP/tests/lib/tables.py" "$@"
 }

@@ -159,11 +159,12 @@ beside() {
 	background "$OPFS_BIN/opcollect" record --session-dir "$dir" -a >"$log" 2>&1
 	collector=$!
 	# at once: a machine on which this takes so long does nothing else either
-	tables progress "$dir" 30
+	tables progress "$dir" 150
 	twenty
 	# Ctrl-C, which a shell's background does not hear
 	kill -TERM "$collector"
 	wait "$collector" || true
+	spinners_end
 	cat "$log"
 	# shellcheck disable=SC2046
 	tables images "$dir" $(seq -f prog%.0f 20)

@@ -14,7 +14,8 @@
 
 Test(procfs, reads_executable_mappings_only)
 {
-	char line[] = "7f0000001000-7f0000003000 r-xp 00001000 fe:02 4711       /usr/lib/x y.so";
+	char line[] = "7f0000001000-7f0000003000 r-xp 00001000 fe:02 4711       "
+		      "/usr/lib/x y.so";
 	char data[] = "7f0000001000-7f0000003000 rw-p 00001000 fe:02 4711 /usr/lib/x.so";
 	struct coll_mmap m;
 
@@ -52,9 +53,15 @@ Test(procfs, decodes_newlines_in_names)
 
 Test(procfs, refuses_lines_that_make_no_sense)
 {
-	static const char *const lines[] = { "", "x", "1000", "1000-", "1000-2000",
-					     "1000-2000 r-xp", "2000-1000 r-xp 0 0:0 0 /x",
-					     "1000-1000 r-xp 0 0:0 0 /x", "1000-2000 r 0 0:0 0 /x" };
+	static const char *const lines[] = { "",
+					     "x",
+					     "1000",
+					     "1000-",
+					     "1000-2000",
+					     "1000-2000 r-xp",
+					     "2000-1000 r-xp 0 0:0 0 /x",
+					     "1000-1000 r-xp 0 0:0 0 /x",
+					     "1000-2000 r 0 0:0 0 /x" };
 	struct coll_mmap m;
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
