@@ -35,18 +35,18 @@ static int sum_file(void *ctx, struct spec_session_file *file)
 	return 0;
 }
 
-/* What was told to be taken, and is nowhere, waited for an answer; some of it may have been
- * filed since, in the place of samples that nobody told of. */
-static void balance(struct spec_stats *s)
+static uint64_t known(const struct spec_stats *s)
 {
-	uint64_t *taken = &s->value[SPEC_STAT_TAKEN];
-	uint64_t known =
-		s->value[SPEC_STAT_STORED] + spec_stats_lost(s) + spec_stats_ignored(s);
+	return s->value[SPEC_STAT_STORED] + spec_stats_lost(s) + spec_stats_ignored(s);
+}
 
-	if (*taken > known)
-		s->value[SPEC_STAT_LOST_KILLED] += *taken - known;
-	else
-		*taken = known;
+/* What waited for an answer was told to be taken, and nothing else.  Some of it may have been
+ * filed in the second since: rather told than not. */
+static uint64_t waited(const struct spec_stats *s)
+{
+	uint64_t taken = s->value[SPEC_STAT_TAKEN];
+
+	return taken > known(s) ? taken - known(s) : 0;
 }
 
 static int complete(int fd, struct spec_live *live, struct err *err)
@@ -59,9 +59,10 @@ static int complete(int fd, struct spec_live *live, struct err *err)
 		return rc;
 	if (spec_stats_read(fd, &stats, NULL))
 		stats = (struct spec_stats){ 0 }; /* cut short by a power failure */
+	stats.value[SPEC_STAT_LOST_KILLED] += waited(&stats);
 	stats.value[SPEC_STAT_STORED] = s.flat;
 	stats.value[SPEC_STAT_ARCS] = s.arcs;
-	balance(&stats);
+	stats.value[SPEC_STAT_TAKEN] = known(&stats);
 	rc = spec_stats_write(fd, &stats, err);
 	if (!rc)
 		rc = spec_stats_note(
@@ -100,21 +101,40 @@ static bool correct(struct spec_stats *stats, const struct sums *s, uint64_t *lo
 	return wrong;
 }
 
-int coll_confirm(int session_fd, struct spec_live *live, uint64_t *lost, struct err *err)
+/* Nothing but the files tells of it any more. */
+static int make_figures(int session_fd, const struct sums *s, struct spec_stats *out,
+			struct err *err)
+{
+	*out = (struct spec_stats){ 0 };
+	out->value[SPEC_STAT_STORED] = s->flat;
+	out->value[SPEC_STAT_ARCS] = s->arcs;
+	out->value[SPEC_STAT_TAKEN] = known(out);
+	return spec_stats_note(session_fd,
+			       "the disk refused the figures: they were made from the "
+			       "sample files, losses are unknown",
+			       err);
+}
+
+int coll_confirm(int session_fd, struct coll_figures *figures, struct spec_live *live,
+		 uint64_t *lost, struct err *err)
 {
 	struct sums s = { .fd = session_fd };
-	struct spec_stats stats;
+	struct spec_stats *stats = &figures->stats;
 	bool wrong;
 	int rc = spec_session_walk(session_fd, spec_session_escaped(session_fd), sum_file,
 				   &s, err);
 
-	if (!rc)
-		rc = spec_stats_read(session_fd, &stats, err);
+	if (!rc && !figures->known) {
+		rc = spec_stats_read(session_fd, stats, err);
+		if (rc == -EBADMSG)
+			rc = make_figures(session_fd, &s, stats, err);
+	}
 	if (rc)
 		return rc;
-	wrong = correct(&stats, &s, lost);
+	wrong = correct(stats, &s, lost);
+	figures->known = true;
 	/* also the same ones: what the disk refused of them would only be in memory */
-	rc = spec_stats_write(session_fd, &stats, err);
+	rc = spec_stats_write(session_fd, stats, err);
 	if (!rc && wrong)
 		rc = spec_stats_note(session_fd,
 				     "the disk refused samples after they had been "

@@ -2,6 +2,8 @@
 #ifndef COLLECTOR_COMPLETE_H
 #define COLLECTOR_COMPLETE_H
 
+#include <stdbool.h>
+
 #include "base/err.h"
 #include "libspec/stats.h"
 
@@ -15,14 +17,24 @@
  */
 int coll_complete(int session_fd, struct spec_live *live, struct err *err);
 
+/* Figures of a session as they were when it was confirmed last, though they could not be
+ * written: the disk may refuse these as well. */
+struct coll_figures {
+	bool known;
+	struct spec_stats stats;
+};
+
 /**
  * coll_confirm - sees that what a session says is stored is on the disk
  * Of a session that is closed.  Writes back its sample files; where they hold less than the
- * figures say, the rest becomes a loss.
+ * figures say, the rest becomes a loss.  Figures that cannot be read any more are made from
+ * the sample files.
+ * @figures: those of an earlier try, which failed, or none; receives them
  * @live: what stats/live says; is told anew if the figures change
  * @lost: receives how many samples
  * Returns 0 or -errno.
  */
-int coll_confirm(int session_fd, struct spec_live *live, uint64_t *lost, struct err *err);
+int coll_confirm(int session_fd, struct coll_figures *figures, struct spec_live *live,
+		 uint64_t *lost, struct err *err);
 
 #endif

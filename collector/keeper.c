@@ -26,7 +26,13 @@
 #include "libspec/dirlist.h"
 #include "libspec/stats.h"
 
-enum { LOOK_SECONDS = 30, RETRY_SECONDS = 300, MAX_GONE = 10000, NICE = 5 };
+enum {
+	LOOK_SECONDS = 30,
+	FIRST_RETRY_S = 5,
+	LAST_RETRY_S = 300,
+	MAX_GONE = 10000,
+	NICE = 5
+};
 
 static const char gone_prefix[] = ".gone.";
 
@@ -39,9 +45,11 @@ struct coll_keeper {
 	bool busy, woken, quit, make_room;
 	int samples_fd; /* borrowed; constant */
 	/* of the thread only */
-	struct map sizes; /* session -> bytes on the disk */
-	struct map ends;  /* session -> when it ended, as end_ns() tells */
-	time_t retry;     /* a manifest could not be written: not before */
+	struct map sizes;   /* session -> bytes on the disk */
+	struct map ends;    /* session -> when it ended, as end_ns() tells */
+	struct map figures; /* session that could not be closed -> struct coll_figures */
+	time_t retry;       /* a manifest could not be written: not before that, */
+	unsigned retry_s;   /* which is so long after; twice as long each time */
 };
 
 /* A session that rotation made. */
@@ -122,7 +130,8 @@ static int64_t end_ns(struct coll_keeper *k, const char *name, uint64_t drained_
 static bool look(struct coll_keeper *k, const char *name, struct rotated *out)
 {
 	CLEANUP(close_fd)
-	int fd = openat(k->samples_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = openat(k->samples_fd, name,
+			O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	struct spec_live live = { 0 };
 
 	if (fd < 0 || !coll_session_name_is_time(name) ||
@@ -146,6 +155,16 @@ static int compare(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
+static void drop_figures(struct coll_keeper *k, const char *name)
+{
+	uint64_t value;
+
+	if (!map_get(&k->figures, name, strlen(name), &value))
+		return;
+	map_del(&k->figures, name, strlen(name));
+	free((struct coll_figures *)(uintptr_t)value);
+}
+
 static void remove_session(struct coll_keeper *k, const char *name, const char *why)
 {
 	struct err err = { 0 };
@@ -156,6 +175,7 @@ static void remove_session(struct coll_keeper *k, const char *name, const char *
 	}
 	map_del(&k->sizes, name, strlen(name));
 	map_del(&k->ends, name, strlen(name));
+	drop_figures(k, name);
 	log_note("session %s removed: %s", name, why);
 	pthread_mutex_lock(&k->lock);
 	k->removed++;
@@ -217,30 +237,56 @@ static void tell_lost(struct coll_keeper *k, const char *name, uint64_t lost)
 {
 	if (!lost)
 		return;
-	log_err("session %s: the disk refused %" PRIu64 " samples that had been counted", name,
-		lost);
+	log_err("session %s: the disk refused %" PRIu64 " samples that had been counted",
+		name, lost);
 	pthread_mutex_lock(&k->lock);
 	k->lost += lost;
 	pthread_mutex_unlock(&k->lock);
 }
 
+/* NULL if out of memory: another time, then. */
+static struct coll_figures *figures_of(struct coll_keeper *k, const char *name)
+{
+	struct coll_figures *figures;
+	uint64_t value;
+
+	if (map_get(&k->figures, name, strlen(name), &value))
+		return (struct coll_figures *)(uintptr_t)value;
+	figures = calloc(1, sizeof(*figures));
+	if (figures && map_set(&k->figures, name, strlen(name), (uintptr_t)figures)) {
+		free(figures);
+		return NULL;
+	}
+	return figures;
+}
+
 static void seal(struct coll_keeper *k, const char *name)
 {
+	struct coll_figures *figures;
 	struct err err = { 0 };
 	uint64_t lost;
 	int rc;
 
-	if ((time_t)(clock_mono_ns() / CLOCK_NS_PER_S) < k->retry || !coll_seal_due(k->samples_fd, name))
+	if ((time_t)(clock_mono_ns() / CLOCK_NS_PER_S) < k->retry ||
+	    !coll_seal_due(k->samples_fd, name))
 		return;
-	rc = coll_seal(k->samples_fd, name, &lost, &err);
+	figures = figures_of(k, name);
+	if (!figures)
+		return;
+	rc = coll_seal(k->samples_fd, name, figures, &lost, &err);
 	tell_lost(k, name, lost);
 	if (!rc) {
+		k->retry_s = 0;
+		drop_figures(k, name);
 		log_debug("session %s is closed", name);
 		map_del(&k->sizes, name, strlen(name));
 		return;
 	}
 	log_err("session %s has no manifest yet: %s", name, err.msg);
-	k->retry = (time_t)(clock_mono_ns() / CLOCK_NS_PER_S) + RETRY_SECONDS;
+	k->retry_s = !k->retry_s                     ? FIRST_RETRY_S
+		     : 2 * k->retry_s < LAST_RETRY_S ? 2 * k->retry_s
+						     : LAST_RETRY_S;
+	k->retry = (time_t)(clock_mono_ns() / CLOCK_NS_PER_S) + k->retry_s;
 }
 
 static bool should_quit(struct coll_keeper *k)
@@ -310,8 +356,8 @@ static void *run(void *arg)
 	return NULL;
 }
 
-int coll_keeper_new(int samples_fd, const struct coll_keep *keep, struct coll_keeper **out,
-		    struct err *err)
+int coll_keeper_new(int samples_fd, const struct coll_keep *keep,
+		    struct coll_keeper **out, struct err *err)
 {
 	struct coll_keeper *k = calloc(1, sizeof(*k));
 	pthread_condattr_t attr;
@@ -342,6 +388,10 @@ int coll_keeper_new(int samples_fd, const struct coll_keep *keep, struct coll_ke
 
 void coll_keeper_free(struct coll_keeper *k)
 {
+	const void *name;
+	size_t pos = 0, len;
+	uint64_t value;
+
 	if (!k)
 		return;
 	pthread_mutex_lock(&k->lock);
@@ -351,6 +401,9 @@ void coll_keeper_free(struct coll_keeper *k)
 	pthread_join(k->thread, NULL);
 	map_fini(&k->sizes);
 	map_fini(&k->ends);
+	while (map_next(&k->figures, &pos, &name, &len, &value))
+		free((struct coll_figures *)(uintptr_t)value);
+	map_fini(&k->figures);
 	pthread_cond_destroy(&k->wake);
 	pthread_mutex_destroy(&k->lock);
 	free(k);

@@ -172,7 +172,7 @@ struct wire {
 
 static void put_text(struct strbuf *out, char *text, uint32_t *len)
 {
-	*len = text ? (uint32_t)strlen(text) + 1 : 0;
+	*len = text && *text ? (uint32_t)strlen(text) + 1 : 0;
 	strbuf_add(out, text ? text : "", *len);
 	free(text);
 }

@@ -122,7 +122,8 @@ static int describe(int fd, struct strbuf *text, struct spec_manifest_about *abo
 	return 0;
 }
 
-int coll_seal(int samples_fd, const char *name, uint64_t *lost, struct err *err)
+int coll_seal(int samples_fd, const char *name, struct coll_figures *figures,
+	      uint64_t *lost, struct err *err)
 {
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
 	CLEANUP(close_fd) int fd = open_session(samples_fd, name);
@@ -136,7 +137,7 @@ int coll_seal(int samples_fd, const char *name, uint64_t *lost, struct err *err)
 		return err_errno(err, fd, "%s", name);
 	rc = coll_complete(fd, &live, err);
 	if (!rc)
-		rc = coll_confirm(fd, &live, lost, err);
+		rc = coll_confirm(fd, figures, &live, lost, err);
 	if (!rc)
 		rc = spec_stats_sync(fd, err);
 	if (!rc)

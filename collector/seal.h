@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/strbuf.h"
+#include "collector/complete.h"
 #include "collector/daemon_options.h"
 #include "collector/sink.h"
 
@@ -27,9 +28,11 @@ bool coll_seal_due(int samples_fd, const char *name);
  * What a killed collector left is completed first: the figures, which are written once a
  * second, follow the sample files; files that are damaged are named in its notes.
  * What the disk refused after it was counted is taken from the figures.
+ * @figures: what an earlier try that failed left there, or zeros
  * @lost: receives how many samples these are
  * Reads every byte of the session.  0 or -errno: the disk does not have it.
  */
-int coll_seal(int samples_fd, const char *name, uint64_t *lost, struct err *err);
+int coll_seal(int samples_fd, const char *name, struct coll_figures *figures,
+	      uint64_t *lost, struct err *err);
 
 #endif

@@ -281,6 +281,7 @@ static void learn_exe(struct coll_tasks *t, struct coll_task *task, char *name)
 
 int coll_tasks_learn(struct coll_tasks *t, struct coll_task *task, struct coll_proc *proc)
 {
+	struct coll_words *words;
 	int rc = 0;
 
 	if (!coll_tasks_same_start(task->start_ns, proc->start_ns))
@@ -293,9 +294,10 @@ int coll_tasks_learn(struct coll_tasks *t, struct coll_task *task, struct coll_p
 	task->parent = proc->parent;
 	if (!task->start_ns)
 		task->start_ns = proc->start_ns;
+	words = coll_words_learn(task->words, proc->text[COLL_PROC_CMDLINE],
+				 proc->text[COLL_PROC_CGROUP]);
 	coll_words_put(task->words);
-	task->words = coll_words_new(proc->text[COLL_PROC_CMDLINE],
-				     proc->text[COLL_PROC_CGROUP], true);
+	task->words = words;
 	task->known = true;
 	return rc;
 }

@@ -42,8 +42,8 @@ static void learn(struct coll_tasks *t, struct coll_task_note *n,
 		  const struct coll_proc *proc)
 {
 	struct coll_task *task = coll_tasks_find(t, n->tgid);
-	struct coll_words *words = coll_words_new(proc->text[COLL_PROC_CMDLINE],
-						  proc->text[COLL_PROC_CGROUP], true);
+	struct coll_words *words = coll_words_learn(n->words, proc->text[COLL_PROC_CMDLINE],
+						    proc->text[COLL_PROC_CGROUP]);
 
 	if (!words)
 		return;

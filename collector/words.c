@@ -17,6 +17,13 @@ struct coll_words *coll_words_new(const char *cmdline, const char *cgroup, bool 
 	return w;
 }
 
+struct coll_words *coll_words_learn(const struct coll_words *old, const char *cmdline,
+				    const char *cgroup)
+{
+	return coll_words_new(cmdline || !old ? cmdline : old->cmdline,
+			      cgroup || !old ? cgroup : old->cgroup, true);
+}
+
 struct coll_words *coll_words_get(struct coll_words *w)
 {
 	if (w)

@@ -16,6 +16,10 @@ struct coll_words {
 
 /* Copies both, each of which may be NULL.  NULL if out of memory. */
 struct coll_words *coll_words_new(const char *cmdline, const char *cgroup, bool sure);
+/* What /proc told of a process of which @old (NULL: nothing) was known: of one that is just
+ * ending it tells less. */
+struct coll_words *coll_words_learn(const struct coll_words *old, const char *cmdline,
+				    const char *cgroup);
 /* NULL is fine for both. */
 struct coll_words *coll_words_get(struct coll_words *w);
 void coll_words_put(struct coll_words *w);

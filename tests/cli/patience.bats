@@ -138,7 +138,9 @@ late() {
 	pids+=($!)
 	stats=$dir/samples/current/stats
 	figure() { cat "$stats/$1" 2>/dev/null || echo 0; }
-	waiting() { [ $(($(figure total_samples) - $(figure stored_samples))) -gt 20 ]; }
+	waiting() {
+		[ $(($(figure total_samples) - $(figure stored_samples) - $(figure ignored_self))) -gt 40 ]
+	}
 	eventually waiting
 	kill -KILL "${pids[-1]}"
 	wait "${pids[-1]}" || true

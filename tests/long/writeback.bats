@@ -27,7 +27,8 @@ teardown() {
 	daemon_teardown
 	[ -z "$fs" ] || kill -KILL "$fs" 2>/dev/null || true
 	for m in mnt disk store; do
-		! mountpoint -q "$BATS_TEST_TMPDIR/$m" || umount -l "$BATS_TEST_TMPDIR/$m"
+		# its server is gone: mountpoint(1) would not see one
+		! grep -qF " $BATS_TEST_TMPDIR/$m " /proc/mounts || umount -l "$BATS_TEST_TMPDIR/$m"
 	done
 	[ -z "$loop" ] || losetup -d "$loop" 2>/dev/null || true
 }

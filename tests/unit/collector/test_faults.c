@@ -171,7 +171,8 @@ static void work(struct fake *f)
 							  &old, &err) != 0;
 		if (old.name.len)
 			out->failed |= coll_seal(e->session.samples_fd, old.name.data,
-						 &lost, &err) != 0;
+						 &(struct coll_figures){ 0 }, &lost,
+						 &err) != 0;
 		e->past.value[SPEC_STAT_STORED] -= lost;
 		e->past.value[SPEC_STAT_LOST_WRITE_BACK] += lost;
 		out->failed |= lost != 0;

@@ -113,7 +113,7 @@ static void seal_all(uint64_t in_files)
 	struct fake_sum sum;
 	struct fake f;
 	uint64_t lost;
-	int fd;
+	int fd, rc;
 
 	cr_assert_eq(fake_open(&f, dir, count, 1, &err), 0, "%s", err.msg);
 	fd = f.engine.session.samples_fd;
@@ -123,8 +123,9 @@ static void seal_all(uint64_t in_files)
 			continue;
 		if (!coll_seal_due(fd, names.names[i]))
 			continue;
-		cr_assert_eq(coll_seal(fd, names.names[i], &lost, &err), 0, "%s",
-			     err.msg);
+		rc = coll_seal(fd, names.names[i], &(struct coll_figures){ 0 }, &lost,
+			       &err);
+		cr_assert_eq(rc, 0, "%s", err.msg);
 		cr_expect_eq(lost, 0);
 	}
 	spec_dirlist_fini(&names);
