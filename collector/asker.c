@@ -534,12 +534,6 @@ void coll_asker_poll(struct coll_asker *a, int ms)
 	exchange(a);
 }
 
-void coll_asker_finish(struct coll_asker *a)
-{
-	while (coll_asker_open(a))
-		coll_asker_poll(a, LOOK_MS);
-}
-
 size_t coll_asker_blocked(const struct coll_asker *a)
 {
 	size_t nr = 0;
@@ -549,4 +543,31 @@ size_t coll_asker_blocked(const struct coll_asker *a)
 	for (const struct question *q = a ? a->first : NULL; q; q = q->next)
 		nr += is_blocked(a, q->lane);
 	return nr;
+}
+
+static void give_up_all(struct coll_asker *a, uint64_t now)
+{
+	for (int i = 0; i < MAX_HELPERS; i++)
+		if (a->helpers[i].helper.fd >= 0 && head(&a->helpers[i]))
+			give_up(a, &a->helpers[i], now);
+	while (a->first) {
+		struct question *q = a->first;
+
+		unqueue(a, &a->first);
+		done(a, q, -ETIMEDOUT, NULL, 0);
+	}
+}
+
+void coll_asker_finish(struct coll_asker *a)
+{
+	uint64_t now, since = clock_mono_ns();
+
+	while (coll_asker_open(a)) {
+		coll_asker_poll(a, LOOK_MS);
+		now = clock_mono_ns();
+		if (coll_asker_open(a) > coll_asker_blocked(a))
+			since = now;
+		else if (now - since > COLL_ASKER_LAST_S * CLOCK_NS_PER_S)
+			give_up_all(a, now);
+	}
 }

@@ -21,13 +21,15 @@
  * done by another helper.
  */
 enum {
-	COLL_ASKER_SUSPECT_MS =
-		100, /* blocked so long, its helper is left alone with it */
+	/* blocked for so long, a helper is left alone with its question, */
+	COLL_ASKER_SUSPECT_MS = 100,
+	/* and given up; the second: if that lane did not answer the last time either */
 	COLL_ASKER_PATIENCE_MS = 5000,
-	COLL_ASKER_AGAIN_MS =
-		1000, /* the patience with a lane that did not answer last */
-	COLL_ASKER_DEAD_S =
-		60, /* so long nothing is asked of a lane that never answers */
+	COLL_ASKER_AGAIN_MS = 1000,
+	/* for so long nothing is asked then of a lane */
+	COLL_ASKER_DEAD_S = 60,
+	/* at the end of a run: however often something comes */
+	COLL_ASKER_LAST_S = 60,
 };
 
 struct coll_asker;
@@ -66,7 +68,7 @@ int coll_asker_ask(struct coll_asker *a, const struct coll_question *q);
 /* Waits up to @ms for answers, and takes those that are there.  NULL is fine. */
 void coll_asker_poll(struct coll_asker *a, int ms);
 
-/* Waits until every question is answered, or given up. */
+/* Waits until every question is answered, or given up: in the end all that are blocked. */
 void coll_asker_finish(struct coll_asker *a);
 
 /* Questions without an answer yet. */
