@@ -92,6 +92,21 @@ static void choose_name(const struct coll_images *t, const struct coll_image *fi
 	}
 }
 
+/* An image is the one that is @id.  Files that it has keep the time that they were made
+ * with. */
+static void learn(struct coll_image *img, const struct coll_identity *id)
+{
+	img->build_id = id->build_id;
+	if (!img->noted)
+		img->mtime = id->mtime;
+	img->size = id->size;
+	img->inode = id->inode;
+	img->dev_major = id->dev_major;
+	img->dev_minor = id->dev_minor;
+	img->note = id->note;
+	img->noted = false;
+}
+
 /* An image that was waited for is the one that is @id, and new.  Without memory it keeps
  * the name that it has, and is not found by its path. */
 static void become(struct coll_images *t, struct coll_image *first,
@@ -106,14 +121,10 @@ static void become(struct coll_images *t, struct coll_image *first,
 		img->name.name = strbuf_take(&stored);
 	}
 	img->pending = false;
-	img->build_id = id->build_id;
+	learn(img, id);
 	/* the same binary touched since an earlier run keeps what its files say */
-	img->mtime = row ? row->mtime : id->mtime;
-	img->size = id->size;
-	img->inode = id->inode;
-	img->dev_major = id->dev_major;
-	img->dev_minor = id->dev_minor;
-	img->note = id->note;
+	if (row)
+		img->mtime = row->mtime;
 	img->noted = row;
 	img->next = first;
 	if (map_set(&t->paths, img->path, strlen(img->path), (uintptr_t)img))
@@ -125,21 +136,6 @@ static void become(struct coll_images *t, struct coll_image *first,
 static bool may_be(const struct coll_image *img, const struct coll_identity *id)
 {
 	return !img->inode || !id->inode || img->inode == id->inode;
-}
-
-/* More is known of an image that could not be looked at.  Files that it has keep the time
- * that they were made with. */
-static void learn(struct coll_image *img, const struct coll_identity *id)
-{
-	img->build_id = id->build_id;
-	if (!img->noted)
-		img->mtime = id->mtime;
-	img->size = id->size;
-	img->inode = id->inode;
-	img->dev_major = id->dev_major;
-	img->dev_minor = id->dev_minor;
-	img->note = id->note;
-	img->noted = false;
 }
 
 static bool is_unreachable(const struct coll_image *img)

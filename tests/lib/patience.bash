@@ -43,14 +43,20 @@ patience_setup() {
 	cd "$BATS_TEST_TMPDIR"
 }
 
-# Whatever happened, nothing runs and nothing is mounted; call it in teardown().
-patience_teardown() {
+kill_background() {
 	local p
 
 	for p in "${pids[@]}"; do
 		pkill -KILL -P "$p" 2>/dev/null || true
 		kill -KILL "$p" 2>/dev/null || true
 	done
+}
+
+# Whatever happened, nothing runs and nothing is mounted; call it in teardown().
+patience_teardown() {
+	local p
+
+	kill_background
 	# first: who waits for it cannot be killed
 	[ -z "$slow_pid" ] || kill -KILL "$slow_pid" 2>/dev/null || true
 	for p in "${pids[@]}" $slow_pid; do
@@ -79,12 +85,7 @@ spinners() {
 
 # Everything that runs in the background ends: the rest need not take long.
 spinners_end() {
-	local p
-
-	for p in "${pids[@]}"; do
-		pkill -KILL -P "$p" 2>/dev/null || true
-		kill -KILL "$p" 2>/dev/null || true
-	done
+	kill_background
 	pids=()
 }
 
