@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # fresh.sh LOGDIR: does on a new machine what README tells to do.  The machine is a minimal
 # Debian 12 with make and git, in a directory of its own; in it what is committed here is
-# cloned, and "make demo" and "make check" are run.  LOGDIR gets the logs of its tests.
+# cloned, and "make demo" and "make check" are run, or what FRESH says, commands with ";"
+# between them.  LOGDIR gets the logs of its tests.
 #
 # It is entered by pivot_root in a mount and a pid namespace, so that mount namespaces work
 # in it, and so that nothing of it stays mounted or running however this ends.  From
@@ -132,11 +133,12 @@ enter()
 		cd /srv
 		git -c advice.detachedHead=false clone -q opfs.bundle opfs && cd opfs || exit 1
 		rc=0
-		for target in demo check; do
-			echo "fresh: \$ make $target"
+		IFS=";"
+		for command in $FRESH; do
+			echo "fresh: \$ $command"
 			SECONDS=0
-			make "$target" || rc=1
-			echo "fresh: make $target took $SECONDS s"
+			bash -c "$command" || rc=1
+			echo "fresh: $command took $SECONDS s"
 		done
 		exit $rc'
 }
@@ -145,7 +147,7 @@ run_machine()
 {
 	local env=(HOME=/root USER=root LOGNAME=root "TERM=${TERM:-dumb}" LANG=C.UTF-8
 		PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
-		"MAKEFLAGS=-j${JOBS:-2}") name kernels rc=0
+		"MAKEFLAGS=-j${JOBS:-2}" "FRESH=${FRESH:-make demo;make check}") name kernels rc=0
 
 	for name in http_proxy https_proxy no_proxy OPFS_SKIPS OPFS_MIRROR \
 		OPFS_SECURITY_MIRROR WERROR; do
