@@ -164,8 +164,14 @@ bool box_wanted(int argc, char **argv)
 
 int box_main(const struct box_kind *const *kinds, size_t nr, int argc, char **argv)
 {
+	int rc = BOX_UNKNOWN;
+
 	for (size_t i = 0; i < nr && box_wanted(argc, argv); i++)
 		if (!strcmp(argv[1] + strlen(BOX_OPTION), kinds[i]->name))
-			return box_serve(kinds[i]);
-	return BOX_UNKNOWN;
+			rc = box_serve(kinds[i]);
+	if (rc == BOX_UNKNOWN)
+		dprintf(2,
+			"%s: %s is for helpers that this program starts, not for you\n",
+			program_invocation_short_name, argv[1]);
+	return rc;
 }

@@ -155,3 +155,12 @@ offset_of() {
 	run opfs cat --sample-file=/nope report
 	says "opfs cat: /nope: not the name of a sample file"
 }
+
+@test "whoever starts a helper by hand is told that it is none" {
+	for words in "opcollect --box=questions" "opfs --box=opfs-symbols" "opfs --box=x"; do
+		# shellcheck disable=SC2086 # a program and its option
+		run "$OPFS_BIN"/$words 3</dev/null
+		[ "$status" = 2 ]
+		says "${words/ /: } is for helpers that this program starts, not for you"
+	done
+}
