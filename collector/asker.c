@@ -255,7 +255,7 @@ static struct question *take_head(struct at_work *w)
 	return q;
 }
 
-/* Gives all of its questions from number @from on to others, which come first then. */
+/* Gives its questions from number @from on to others; they come first then. */
 static void hand_back(struct coll_asker *a, struct at_work *w, size_t from)
 {
 	for (size_t i = w->asked.len; i-- > from;) {
@@ -265,8 +265,9 @@ static void hand_back(struct coll_asker *a, struct at_work *w, size_t from)
 	}
 }
 
-static void end_helper(struct at_work *w)
+static void end_helper(struct coll_asker *a, struct at_work *w)
 {
+	hand_back(a, w, 0);
 	coll_helper_end(&w->helper);
 	w->asked.len = 0;
 	w->suspect = false;
@@ -311,8 +312,7 @@ static void give_up(struct coll_asker *a, struct at_work *w, uint64_t now)
 	if (l && ++l->given_up > 1)
 		l->dead_until_ns = now + COLL_ASKER_DEAD_S * CLOCK_NS_PER_S;
 	remember_stuck(a, (pid_t)w->helper.pid);
-	hand_back(a, w, 0);
-	end_helper(w);
+	end_helper(a, w);
 	done(a, q, -ETIMEDOUT, NULL, 0);
 }
 
@@ -329,13 +329,11 @@ static void bury(struct coll_asker *a, struct at_work *w)
 	if (q && begun && ++q->deaths > MAX_DEATHS) {
 		take_head(w);
 		log_warn("helper processes die of a question: it is given up");
-		hand_back(a, w, 0);
-		end_helper(w);
+		end_helper(a, w);
 		done(a, q, -EAGAIN, NULL, 0);
 		return;
 	}
-	hand_back(a, w, 0);
-	end_helper(w);
+	end_helper(a, w);
 }
 
 static void look(struct coll_asker *a, struct at_work *w, uint64_t now)
@@ -351,7 +349,7 @@ static void look(struct coll_asker *a, struct at_work *w, uint64_t now)
 	if (waited < COLL_ASKER_SUSPECT_MS * MS)
 		return;
 	if (!head(w)) { /* what it is at is another one's by now */
-		end_helper(w);
+		end_helper(a, w);
 		return;
 	}
 	if (!w->suspect)
@@ -477,8 +475,7 @@ static void dispatch(struct coll_asker *a)
 			return;
 		unqueue(a, at);
 		if (give(w, q)) {
-			hand_back(a, w, 0);
-			end_helper(w);
+			end_helper(a, w);
 			done(a, q, -ENOMEM, NULL, 0);
 			at = &a->first;
 		}

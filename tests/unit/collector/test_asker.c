@@ -189,6 +189,28 @@ Test(asker, waits_for_one_that_answers_after_a_while)
 	coll_asker_free(a);
 }
 
+/* The first helper was given all of them: it still sleeps over what the second has by now. */
+Test(asker, loses_no_question_behind_one_that_another_helper_has)
+{
+	struct coll_asker *a = coll_asker_new(NULL);
+	struct got got[4] = { 0 };
+
+	ask(a, LANE, "sleep 1500", got, 0);
+	ask(a, LANE + 1, "sleep 2000", got, 1);
+	while (!got[0].times)
+		coll_asker_poll(a, 10);
+	ask(a, LANE + 2, "another lane", got, 2);
+	ask(a, LANE + 3, "one more", got, 3);
+	for (uint64_t until = clock_mono_ns() + 200 * CLOCK_NS_PER_S;
+	     coll_asker_open(a) && clock_mono_ns() < until;)
+		coll_asker_poll(a, 10);
+	for (int i = 0; i < 4; i++) {
+		cr_expect_eq(got[i].times, 1);
+		cr_expect_eq(got[i].rc, 0);
+	}
+	coll_asker_free(a);
+}
+
 /* A busy machine: it has work to do all the time, far longer than one may block. */
 Test(asker, does_not_give_up_one_that_works, .timeout = 300)
 {
@@ -245,6 +267,39 @@ Test(asker, gives_up_a_question_that_kills_every_helper)
 	coll_asker_finish(a);
 	cr_expect_eq(got[0].rc, -EAGAIN);
 	cr_expect_eq(got[1].rc, 0);
+	coll_asker_free(a);
+	unlink(path);
+}
+
+/* Questions of all kinds, in bursts. */
+Test(asker, answers_each_of_a_mixture_once, .timeout = 600)
+{
+	enum { NR = 200, LANES = 12 };
+	static const char *const kinds[] = { "plain",     "plain",    "plain",
+					     "plain",     "sleep 30", "sleep 250",
+					     "big 90000", "die" };
+	char path[] = "/tmp/opfs-asker.XXXXXX", die[64];
+	struct coll_asker *a = coll_asker_new(NULL);
+	struct got got[NR] = { 0 };
+	unsigned seed = (unsigned)time(NULL);
+
+	make_file(path, 20);
+	snprintf(die, sizeof(die), "die %s", path);
+	for (size_t i = 0; i < NR; i++) {
+		unsigned r = (unsigned)rand_r(&seed);
+		const char *kind = kinds[r % 8];
+
+		ask(a, r / 8 % LANES, strcmp(kind, "die") != 0 ? kind : die, got, i);
+		if (r / 256 % 8 == 0)
+			coll_asker_poll(a, 20);
+	}
+	for (uint64_t until = clock_mono_ns() + 500 * CLOCK_NS_PER_S;
+	     coll_asker_open(a) && clock_mono_ns() < until;)
+		coll_asker_poll(a, 10);
+	for (size_t i = 0; i < NR; i++) {
+		cr_expect_eq(got[i].times, 1, "seed %u, question %zu", seed, i);
+		cr_expect_eq(got[i].rc, 0);
+	}
 	coll_asker_free(a);
 	unlink(path);
 }
