@@ -34,7 +34,8 @@ mkdir -p "$logs" || exit 1
 
 unset MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL
 export OPFS_TOP=$PWD OPFS_SAN='' OPFS_BIN=''
-export BATS_TEST_TIMEOUT=${BATS_TEST_TIMEOUT:-300}
+# for one that hangs: beside much else, a test takes a hundred times its time
+export BATS_TEST_TIMEOUT=${BATS_TEST_TIMEOUT:-1200}
 suite='' jobs=1 items=() running=0 started=0
 suite_passed=0 suite_failed=0 suite_skipped=0
 passed=0 failed=0 skipped=0
