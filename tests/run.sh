@@ -34,8 +34,9 @@ mkdir -p "$logs" || exit 1
 
 unset MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL
 export OPFS_TOP=$PWD OPFS_SAN='' OPFS_BIN=''
-# for one that hangs: beside much else, a test takes a hundred times its time
+# Seconds, for what hangs: beside much else, tests take a hundred times their time.
 export BATS_TEST_TIMEOUT=${BATS_TEST_TIMEOUT:-1200}
+patience=7200 # for the tests of a file
 suite='' jobs=1 items=() running=0 started=0
 suite_passed=0 suite_failed=0 suite_skipped=0
 passed=0 failed=0 skipped=0
@@ -60,7 +61,7 @@ count_tap()
 
 run_unit()
 {
-	timeout -k 10 300 "$1" -j1 --tap="$2.tap" >"$2.log" 2>&1 </dev/null
+	timeout -k 10 $patience "$1" -j1 --tap="$2.tap" >"$2.log" 2>&1 </dev/null
 	local rc=$?
 	count_tap 0 "$2.tap" >"$2.result"
 	return $rc
@@ -68,7 +69,7 @@ run_unit()
 
 run_bats()
 {
-	timeout -k 10 1800 bats --formatter tap "$1" >"$2.log" 2>&1 </dev/null
+	timeout -k 10 $patience bats --formatter tap "$1" >"$2.log" 2>&1 </dev/null
 	local rc=$?
 	cp "$2.log" "$2.tap"
 	count_tap 1 "$2.tap" >"$2.result"
@@ -82,8 +83,8 @@ run_fuzz()
 
 	corpus=$(mktemp -d) || return 1
 	[ ! -d "$seeds" ] || cp -r "$seeds/." "$corpus"
-	timeout -k 10 $((seconds + 300)) "$program" -seed="${FUZZ_SEED:-1}" \
-		-max_total_time="$seconds" -rss_limit_mb=2048 -timeout=25 \
+	timeout -k 10 $((seconds + patience)) "$program" -seed="${FUZZ_SEED:-1}" \
+		-max_total_time="$seconds" -rss_limit_mb=2048 -timeout=250 \
 		-artifact_prefix="$2-" "$corpus" >"$2.log" 2>&1 </dev/null
 	rc=$?
 	rm -rf "$corpus"
@@ -93,7 +94,7 @@ run_fuzz()
 
 run_qemu()
 {
-	timeout -k 10 3600 tests/qemu/run.sh "${1%%:*}" "${1#*:}" >"$2.log" 2>&1 </dev/null
+	timeout -k 10 $patience tests/qemu/run.sh "${1%%:*}" "${1#*:}" >"$2.log" 2>&1 </dev/null
 	local rc=$?
 	cp "$2.log" "$2.tap"
 	count_tap 1 "$2.tap" >"$2.result"

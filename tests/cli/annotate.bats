@@ -319,7 +319,7 @@ walk()
 	opfs cat "current/annotate$HERE/src/x.c" >all
 	head -n 1 all | grep -q 'No source: .*is not a regular file'
 	rmdir src/x.c && mkfifo src/x.c
-	timeout 200 "$OPFS_BIN/opfs" cat --session-dir session "current/annotate$HERE/src/x.c" >all
+	timeout 1000 "$OPFS_BIN/opfs" cat --session-dir session "current/annotate$HERE/src/x.c" >all
 	head -n 1 all | grep -q 'No source: .*is not a regular file'
 	rm src/x.c && truncate -s 100M src/x.c
 	opfs cat "current/annotate$HERE/src/x.c" >all

@@ -9,7 +9,7 @@ can_run_daemon() {
 
 # ctl COMMAND...: a command for the test's daemon.
 ctl() {
-	timeout 120 "$OPFS_BIN/opcollect" "$1" --socket "$sock" "${@:2}"
+	timeout 1000 "$OPFS_BIN/opcollect" "$1" --socket "$sock" "${@:2}"
 }
 
 # daemon OPTION...: starts one in the background of the test; $log has its messages.

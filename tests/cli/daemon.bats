@@ -277,7 +277,7 @@ teardown() {
 	daemon --frequency=997 --rotate=1s
 	load_on
 	: >absent
-	timeout 600 python3 - "$dir/samples/current" "$PWD/enough" >absent 3>&- <<-'END' &
+	timeout 1200 python3 - "$dir/samples/current" "$PWD/enough" >absent 3>&- <<-'END' &
 	import os, sys
 	while not os.path.exists(sys.argv[2]):
 	    try:

@@ -111,7 +111,7 @@ late() {
 	eventually grep -q mnt/hung1 "/proc/$hung/maps"
 	answers never
 	# more than the patience with what hangs
-	timeout -k 1 120 "$OPFS_BIN/opcollect" record --session-dir "$dir" -a -- \
+	timeout -k 1 1000 "$OPFS_BIN/opcollect" record --session-dir "$dir" -a -- \
 		sh -c 'for i in 1 2 3 4 5; do many/prog$i 0.1; done; sleep 7' >"$log" 2>&1
 	cat "$log"
 	[ "$(cat "$ctl")" = never ]

@@ -432,7 +432,7 @@ runs_on() {
 }
 
 @test "a killed collector leaves a session that is sound and can be added to" {
-	background -F 4999 -- timeout 600 "$b/weights" 100000
+	background -F 4999 -- timeout 1200 "$b/weights" 100000
 	stored_many() {
 		[ "$(cat oprofile_data/samples/current/stats/stored_samples)" -gt 1000 ] ||
 			! kill -0 "$collector"
@@ -462,7 +462,7 @@ runs_on() {
 
 @test "a profiled program that is killed is still counted" {
 	# killed after half a second of CPU time, however long that takes here
-	run record -F 1999 -- sh -c "timeout 600 '$b/weights' 100000 >/dev/null &
+	run record -F 1999 -- sh -c "timeout 1200 '$b/weights' 100000 >/dev/null &
 		child=
 		until child=\$(pgrep -P \$! weights) || ! kill -0 \$!; do sleep 0.05; done
 		'$OPFS_TOP/tests/lib/until_used' \$child 500

@@ -396,7 +396,7 @@ kernel_files() {
 	"$src/mutate.py" full "$d" 200
 	for i in {1..200}; do
 		rc=0
-		timeout 200 symdump "$d/$i" >"$d/out" 2>"$d/err" || rc=$?
+		timeout 1000 symdump "$d/$i" >"$d/out" 2>"$d/err" || rc=$?
 		[ $rc = 0 ] || { echo "seed $i: exit $rc"; cat "$d/err"; return 1; }
 		grep -q ^state: "$d/err"
 	done

@@ -4,7 +4,7 @@
 # how many samples that should have made follows from it.  Sourced by bats files.
 
 # How long anything may take that only has to happen some time, in seconds.
-PATIENCE=${OPFS_PATIENCE:-150}
+PATIENCE=${OPFS_PATIENCE:-600}
 
 # wait_for COMMAND...: until it succeeds.
 wait_for() {
@@ -19,10 +19,10 @@ wait_for() {
 	done
 }
 
-# busy_start COMMAND...: runs it in the background, in a session of its own, for ten
+# busy_start COMMAND...: runs it in the background, in a session of its own, for twenty
 # minutes at most.  busy_end ends all of them with their children; call it in teardown().
 busy_start() {
-	setsid timeout -k 1 600 "$@" >/dev/null 2>&1 3>&- &
+	setsid timeout -k 1 1200 "$@" >/dev/null 2>&1 3>&- &
 	busy_pids+=($!)
 }
 

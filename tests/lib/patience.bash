@@ -78,7 +78,7 @@ spinners() {
 
 	for ((i = 0; i < $1; i++)); do
 		# timeout would make a group of its own, which outlives the test
-		background timeout --foreground 600 sh -c 'while :; do :; done' >/dev/null 2>&1
+		background timeout --foreground 1200 sh -c 'while :; do :; done' >/dev/null 2>&1
 		disown # bash would tell of each that was killed
 	done
 }

@@ -100,7 +100,7 @@ identified() {
 	spinners 10
 	export -f twenty
 	# it ends by itself
-	timeout -k 1 250 "$OPFS_BIN/opcollect" record --session-dir "$dir" -a -- \
+	timeout -k 1 1000 "$OPFS_BIN/opcollect" record --session-dir "$dir" -a -- \
 		bash -c 'twenty; sleep 10' >"$log" 2>&1
 	cat "$log"
 	[ "$(cat "$ctl")" = never ]

@@ -130,7 +130,7 @@ unit() {
 	./hangfs "$PWD/mnt" "$PWD/spin" "$PWD/hang" 3>&- &
 	hangfs=$!
 	eventually mountpoint -q mnt
-	timeout 600 mnt/file 100000 >/dev/null 3>&- &
+	timeout 1200 mnt/file 100000 >/dev/null 3>&- &
 	timeout=$!
 	runs() { spin=$(pgrep -P "$timeout" file); }
 	eventually runs

@@ -116,7 +116,7 @@ print(sum(f["samples"] for f in json.load(sys.stdin)))')" = "$stored" ]
 	${CC:-cc} -O2 -o "$W/weights" "$OPFS_TOP/tests/programs/weights.c"
 	mkdir -p "$D"
 	"$OPFS_BIN/opcollect" record --session-dir "$D" -e TIMER -F 10000 -- \
-		timeout 600 "$W/weights" 100000 >"$W/said" 2>&1 3>&- &
+		timeout 1200 "$W/weights" 100000 >"$W/said" 2>&1 3>&- &
 	recorder=$!
 	"$OPFS" mount --session-dir "$D" "$M"
 	eventually grep -q '^state: being recorded' "$M/current/status"

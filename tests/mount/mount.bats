@@ -183,7 +183,7 @@ live() {
 		timeout -s INT "$pause" cat "$M/saved/report.tsv" >/dev/null || [ $? = 124 ]
 		[ -e "$M/README" ]
 	done
-	timeout 250 cat "$M/saved/report.tsv" >"$W/out"
+	timeout 1000 cat "$M/saved/report.tsv" >"$W/out"
 	[ "$(wc -c <"$W/out")" = "$(stat -c %s "$M/saved/report.tsv")" ]
 }
 

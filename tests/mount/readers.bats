@@ -131,7 +131,7 @@ same() {
 }
 
 @test "grep -r ends and finds every line once" {
-	timeout 280 grep -r '' . | wc -l >"$W/out/found"
+	timeout 1000 grep -r '' . | wc -l >"$W/out/found"
 	[ "$(cat "$W/out/found")" = "$(grep -r '' "$W/ref" | wc -l)" ]
 }
 
@@ -177,5 +177,5 @@ same() {
 }
 
 @test "grep -r over 1,000 images ends" {
-	timeout 280 grep -rl nothing-like-this "$M/many" || [ $? = 1 ]
+	timeout 1000 grep -rl nothing-like-this "$M/many" || [ $? = 1 ]
 }

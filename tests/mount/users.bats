@@ -137,7 +137,7 @@ not_for_nobody() {
 	                   "samples": {at: 1 + i}} for i in range(150)]))
 	END
 	mkdir "$W/links"
-	timeout 600 python3 - "$W" 3>&- <<-'END' &
+	timeout 1200 python3 - "$W" 3>&- <<-'END' &
 	import os, sys
 	w = sys.argv[1]
 	links = [os.path.join(w, "links", "l%d" % i) for i in range(150)]

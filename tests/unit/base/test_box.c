@@ -175,7 +175,7 @@ static void stop(void)
 	box_end(&box);
 }
 
-TestSuite(box, .init = start, .fini = stop, .timeout = 120);
+TestSuite(box, .init = start, .fini = stop, .timeout = 1000);
 
 static int begin(char what, const struct box_limits *limits)
 {
@@ -434,7 +434,7 @@ Test(box, ends_with_its_program_though_a_child_holds_its_socket)
 	close(held[1]);
 }
 
-Test(box_without, a_box_that_cannot_prepare_ends, .timeout = 120)
+Test(box_without, a_box_that_cannot_prepare_ends, .timeout = 1000)
 {
 	const struct box_limits none = { 0 };
 	struct box b = BOX_NONE;
@@ -535,7 +535,7 @@ static void end_child(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-Test(box_state, of_a_spinning_process_is_not_waiting, .timeout = 60)
+Test(box_state, of_a_spinning_process_is_not_waiting, .timeout = 1000)
 {
 	struct box_state s = { 0 };
 	pid_t pid = start_child(spin_for_ever);
@@ -547,7 +547,7 @@ Test(box_state, of_a_spinning_process_is_not_waiting, .timeout = 60)
 	end_child(pid);
 }
 
-Test(box_state, of_a_sleeping_process_grows_by_what_was_seen, .timeout = 60)
+Test(box_state, of_a_sleeping_process_grows_by_what_was_seen, .timeout = 1000)
 {
 	const uint64_t at = 1000000000000, most = BOX_STATE_MOST_NS;
 	struct box_state s = { 0 };
@@ -567,7 +567,7 @@ Test(box_state, of_a_sleeping_process_grows_by_what_was_seen, .timeout = 60)
 	cr_expect_eq(box_state_look(&s, pid, at + 21 * most), 0);
 }
 
-Test(box_state, of_a_dead_process_is_not_waiting, .timeout = 60)
+Test(box_state, of_a_dead_process_is_not_waiting, .timeout = 1000)
 {
 	struct box_state s = { 0 };
 	pid_t pid = start_child(sleep_for_ever);

@@ -143,7 +143,7 @@ Test(asker, takes_answers_of_many_megabytes)
 }
 
 /* The first is given up, then one more is tried, and nothing more is asked of the lane. */
-Test(asker, gives_up_a_lane_that_never_answers_and_no_other, .timeout = 300)
+Test(asker, gives_up_a_lane_that_never_answers_and_no_other, .timeout = 1000)
 {
 	struct coll_asker *a = coll_asker_new(NULL);
 	struct got got[64] = { 0 };
@@ -212,7 +212,7 @@ Test(asker, loses_no_question_behind_one_that_another_helper_has)
 }
 
 /* A busy machine: it has work to do all the time, far longer than one may block. */
-Test(asker, does_not_give_up_one_that_works, .timeout = 300)
+Test(asker, does_not_give_up_one_that_works, .timeout = 1000)
 {
 	struct coll_asker *a = coll_asker_new(NULL);
 	struct got got = { 0 };
@@ -272,7 +272,7 @@ Test(asker, gives_up_a_question_that_kills_every_helper)
 }
 
 /* Questions of all kinds, in bursts. */
-Test(asker, answers_each_of_a_mixture_once, .timeout = 600)
+Test(asker, answers_each_of_a_mixture_once, .timeout = 1000)
 {
 	enum { NR = 200, LANES = 12 };
 	static const char *const kinds[] = { "plain",     "plain",    "plain",
@@ -337,7 +337,7 @@ Test(asker, survives_the_death_of_the_box)
 	coll_asker_free(a);
 }
 
-Test(asker, says_so_when_no_helper_can_be_had, .timeout = 300)
+Test(asker, says_so_when_no_helper_can_be_had, .timeout = 1000)
 {
 	struct coll_asker *a = coll_asker_new("/nonexistent/program");
 	struct got got = { 0 };

@@ -39,7 +39,7 @@ static void teardown(void)
 	file_remove_tree(AT_FDCWD, dir, NULL);
 }
 
-TestSuite(bounds, .init = setup, .fini = teardown, .timeout = 280);
+TestSuite(bounds, .init = setup, .fini = teardown, .timeout = 1000);
 
 static void take(const struct coll_rec *rec)
 {

@@ -140,7 +140,7 @@ static void teardown(void)
 	file_remove_tree(AT_FDCWD, dir, NULL);
 }
 
-TestSuite(faults, .init = setup, .fini = teardown, .timeout = 280);
+TestSuite(faults, .init = setup, .fini = teardown, .timeout = 1000);
 
 static void add(const struct spec_stats *s)
 {

@@ -53,7 +53,7 @@ static void teardown(void)
 	file_remove_tree(AT_FDCWD, dir, NULL);
 }
 
-TestSuite(kills, .init = setup, .fini = teardown, .timeout = 280);
+TestSuite(kills, .init = setup, .fini = teardown, .timeout = 1000);
 
 _Noreturn static void live(uint64_t seed)
 {

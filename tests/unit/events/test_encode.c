@@ -104,7 +104,7 @@ static unsigned check_event(const struct ev_table *t, const char *pmu,
 	return nr;
 }
 
-Test(encode, agrees_with_libpfm4_on_every_event_of_generated_tables, .timeout = 280)
+Test(encode, agrees_with_libpfm4_on_every_event_of_generated_tables, .timeout = 1000)
 {
 	unsigned tables = 0, nr = 0;
 
@@ -150,7 +150,7 @@ static void check_sums(const struct ev_table *t, const char *pmu, const struct e
 	}
 }
 
-Test(encode, sums_bitmasks_as_libpfm4_does, .timeout = 280)
+Test(encode, sums_bitmasks_as_libpfm4_does, .timeout = 1000)
 {
 	static const char *const rows[][2] = {
 		{ "i386/skylake", "skl" },
@@ -322,7 +322,7 @@ Test(encode, knows_the_codes_of_armv8)
 
 /* ---- all tables there are */
 
-Test(encode, every_table_parses_and_every_mask_of_it_encodes, .timeout = 280)
+Test(encode, every_table_parses_and_every_mask_of_it_encodes, .timeout = 1000)
 {
 	CLEANUP(ev_names_fini) struct ev_names cpus = { 0 };
 	struct err err = { 0 };

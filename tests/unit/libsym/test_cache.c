@@ -45,7 +45,7 @@ static void stop(void)
 	file_remove_tree(AT_FDCWD, dir, NULL);
 }
 
-TestSuite(cache, .init = start, .fini = stop, .timeout = 280);
+TestSuite(cache, .init = start, .fini = stop, .timeout = 1000);
 
 static struct sym_table *load(const struct sym_job *job)
 {

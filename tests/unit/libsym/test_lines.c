@@ -13,7 +13,7 @@
 #include "libsym/lines_read.h"
 #include "libsym/server.h"
 
-TestSuite(lines, .timeout = 280);
+TestSuite(lines, .timeout = 1000);
 
 #define CC1 "inlined.cc inlined_other.cc"
 

@@ -28,7 +28,7 @@ static void stop(void)
 	sym_server_free(server);
 }
 
-TestSuite(server, .init = start, .fini = stop, .timeout = 280);
+TestSuite(server, .init = start, .fini = stop, .timeout = 1000);
 
 static const struct sym_job self = { .kind = SYM_USER, .path = "/proc/self/exe" };
 

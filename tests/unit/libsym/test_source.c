@@ -30,7 +30,7 @@ static void stop(void)
 	file_remove_tree(AT_FDCWD, dir, NULL);
 }
 
-TestSuite(source, .init = start, .fini = stop, .timeout = 280);
+TestSuite(source, .init = start, .fini = stop, .timeout = 1000);
 
 static const char *in_dir(const char *name)
 {

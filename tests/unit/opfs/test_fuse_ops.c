@@ -99,7 +99,7 @@ static void tear_down(void)
 		  (unsigned)status);
 }
 
-TestSuite(fuse_ops, .init = set_up, .fini = tear_down, .timeout = 280);
+TestSuite(fuse_ops, .init = set_up, .fini = tear_down, .timeout = 1000);
 
 static size_t read_all(int fd, char *buf, size_t room)
 {

@@ -26,7 +26,7 @@ static void leave(void)
 	cr_expect_eq(file_remove_tree(AT_FDCWD, dir, NULL), 0);
 }
 
-TestSuite(tar, .init = enter, .fini = leave, .timeout = 280);
+TestSuite(tar, .init = enter, .fini = leave, .timeout = 1000);
 
 static void put(const char *path, const char *text)
 {
