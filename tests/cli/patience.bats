@@ -121,7 +121,7 @@ late() {
 	[ "$(ask sum "$dir" image="$PWD/mnt/hung1")" -gt 100 ]
 	# and the same file system, when it answers again
 	answers 0
-	record --session-dir "$dir" -a -- sleep 0.5
+	record --session-dir "$dir" -a -- mnt/hung1 0.2
 	tables images "$dir" hung1
 }
 

@@ -56,12 +56,19 @@ def build_id(path):
     return found.group(1) if found else None
 
 
+def run_of(path):
+    """The run of the tests that it belongs to: what others run is changed, or goes."""
+    found = re.match(r".*/bats-run-[^/]+/", path)
+    return found and found.group()
+
+
 def images(session_dir, names):
-    bad, seen = [], set()
+    bad, seen, run = [], set(), run_of(os.path.realpath(session_dir) + "/")
     for stored, (real, ident, note) in all_images(session_dir).items():
         name = os.path.basename(stored)
         if not stored.startswith("/") or stored.startswith("/proc/") or \
-           names and name.split("#")[0] not in names:
+           names and name.split("#")[0] not in names or \
+           run_of(stored) not in ([run] if names else [run, None]):
             continue
         seen.add(name)
         if "#" in stored:
@@ -77,8 +84,9 @@ def images(session_dir, names):
 
 
 def note_of(session_dir, name):
+    run = run_of(os.path.realpath(session_dir) + "/")
     for stored, row in all_images(session_dir).items():
-        if os.path.basename(stored) == name:
+        if os.path.basename(stored) == name and run_of(stored) == run:
             print(row[2])
             return []
     return ["%s: not there" % name]
