@@ -273,6 +273,15 @@ static void end_helper(struct coll_asker *a, struct at_work *w)
 	w->suspect = false;
 }
 
+/* The question that it was at gets no answer but @rc; the others are asked again. */
+static void end_over_head(struct coll_asker *a, struct at_work *w, int rc)
+{
+	struct question *q = take_head(w);
+
+	end_helper(a, w);
+	done(a, q, rc, NULL, 0);
+}
+
 static void suspect(struct coll_asker *a, struct at_work *w)
 {
 	struct lane *l = need_lane(a, head(w)->lane);
@@ -304,16 +313,15 @@ static void remember_stuck(struct coll_asker *a, pid_t pid)
 /* It may not be able to die; what it holds is its own. */
 static void give_up(struct coll_asker *a, struct at_work *w, uint64_t now)
 {
-	struct question *q = take_head(w);
+	uint64_t id = head(w)->lane;
 	struct lane *l;
 
-	unsuspect(a, w, q->lane);
-	l = need_lane(a, q->lane);
+	unsuspect(a, w, id);
+	l = need_lane(a, id);
 	if (l && ++l->given_up > 1)
 		l->dead_until_ns = now + COLL_ASKER_DEAD_S * CLOCK_NS_PER_S;
 	remember_stuck(a, (pid_t)w->helper.pid);
-	end_helper(a, w);
-	done(a, q, -ETIMEDOUT, NULL, 0);
+	end_over_head(a, w, -ETIMEDOUT);
 }
 
 /* It has gone: killed, or the question killed it. */
@@ -327,13 +335,11 @@ static void bury(struct coll_asker *a, struct at_work *w)
 	if (!begun)
 		a->failed_starts++;
 	if (q && begun && ++q->deaths > MAX_DEATHS) {
-		take_head(w);
 		log_warn("helper processes die of a question: it is given up");
+		end_over_head(a, w, -EAGAIN);
+	} else {
 		end_helper(a, w);
-		done(a, q, -EAGAIN, NULL, 0);
-		return;
 	}
-	end_helper(a, w);
 }
 
 static void look(struct coll_asker *a, struct at_work *w, uint64_t now)

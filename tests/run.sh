@@ -36,7 +36,7 @@ unset MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL
 export OPFS_TOP=$PWD OPFS_SAN='' OPFS_BIN=''
 # Seconds, for what hangs: beside much else, tests take a hundred times their time.
 export BATS_TEST_TIMEOUT=${BATS_TEST_TIMEOUT:-1200}
-patience=7200 # for the tests of a file
+patience=7200 # for those of a file
 suite='' jobs=1 items=() running=0 started=0
 suite_passed=0 suite_failed=0 suite_skipped=0
 passed=0 failed=0 skipped=0
@@ -61,7 +61,7 @@ count_tap()
 
 run_unit()
 {
-	timeout -k 10 $patience "$1" -j1 --tap="$2.tap" >"$2.log" 2>&1 </dev/null
+	timeout -k 10 "$BATS_TEST_TIMEOUT" "$1" -j1 --tap="$2.tap" >"$2.log" 2>&1 </dev/null
 	local rc=$?
 	count_tap 0 "$2.tap" >"$2.result"
 	return $rc
@@ -83,7 +83,7 @@ run_fuzz()
 
 	corpus=$(mktemp -d) || return 1
 	[ ! -d "$seeds" ] || cp -r "$seeds/." "$corpus"
-	timeout -k 10 $((seconds + patience)) "$program" -seed="${FUZZ_SEED:-1}" \
+	timeout -k 10 $((seconds + BATS_TEST_TIMEOUT)) "$program" -seed="${FUZZ_SEED:-1}" \
 		-max_total_time="$seconds" -rss_limit_mb=2048 -timeout=250 \
 		-artifact_prefix="$2-" "$corpus" >"$2.log" 2>&1 </dev/null
 	rc=$?

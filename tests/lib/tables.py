@@ -63,7 +63,7 @@ def run_of(path):
 
 
 def images(session_dir, names):
-    bad, seen, run = [], set(), run_of(os.path.realpath(session_dir) + "/")
+    bad, seen, run = [], set(), run_of(os.path.realpath(session_dir))
     for stored, (real, ident, note) in all_images(session_dir).items():
         name = os.path.basename(stored)
         if not stored.startswith("/") or stored.startswith("/proc/") or \
@@ -84,7 +84,7 @@ def images(session_dir, names):
 
 
 def note_of(session_dir, name):
-    run = run_of(os.path.realpath(session_dir) + "/")
+    run = run_of(os.path.realpath(session_dir))
     for stored, row in all_images(session_dir).items():
         if os.path.basename(stored) == name and run_of(stored) == run:
             print(row[2])
