@@ -65,6 +65,9 @@ interrupt() {
 	pid=$!
 	target=$pid
 	[ "${3:-}" != group ] || target=-$pid
+	# until then it is a copy of this shell, which answers signals in its own way
+	begun() { ! [ -e "/proc/$pid" ] || grep -qx "${demo##*/}" "/proc/$pid/comm"; }
+	wait_for begun
 	if [ "$2" = mounted ]; then
 		wait_for_mount
 	else
