@@ -191,8 +191,11 @@ callees()
 	"$OPFS_BIN/opfs" cat --session-dir oprofile_data \
 		current/image:calls/with:no-header/callgraph >"$got"
 
-	# leaf: called by two, by their weights; where its frame is not there yet, or is gone,
-	# the next that the frame pointers lead to is the caller's caller
+	# Where a function's frame is not there yet, or is gone, the next that the frame pointers
+	# lead to is its caller's caller.
+	first_caller() { callers "$got" "$1" | sort -rn | awk '{ print $2; exit }'; }
+
+	# leaf: called by two, by their weights
 	callers "$got" leaf | sort -rn >leaf
 	cat leaf
 	[ "$(head -n 2 leaf | awk '{ print $2 }' | xargs)" = "often rarely" ]
@@ -203,9 +206,9 @@ callees()
 	share "$often" "$all" 750
 
 	# into a library and out of it again
-	[ "$(callers "$got" in_library | awk '{ print $2 }')" = main ]
+	[ "$(first_caller in_library)" = main ]
 	[[ $(callees "$got" in_library) == *called_back* ]]
-	[ "$(callers "$got" called_back | awk '{ print $2 }')" = in_library ]
+	[ "$(first_caller called_back)" = in_library ]
 
 	# a recursion calls itself and is called by itself
 	[[ $(callees "$got" deeper) == *" deeper"* ]]

@@ -25,15 +25,15 @@ __attribute__((noinline)) static void leaf(long turns)
 		x = x * 1664525u + 1013904223u;
 }
 
-__attribute__((noinline)) static void often(void)
+__attribute__((noinline)) static void often(long turns)
 {
-	leaf(300000);
+	leaf(3 * turns);
 	__asm__ volatile("" ::: "memory");
 }
 
-__attribute__((noinline)) static void rarely(void)
+__attribute__((noinline)) static void rarely(long turns)
 {
-	leaf(100000);
+	leaf(turns);
 	__asm__ volatile("" ::: "memory");
 }
 
@@ -65,9 +65,13 @@ __attribute__((noinline)) static void deeper(int left)
 
 int main(void)
 {
+	long turns = 1;
+
 	do {
-		often();
-		rarely();
+		/* never in step with the timer that takes the samples */
+		turns = turns * 16807 % 2147483647;
+		often(50000 + turns % 100000);
+		rarely(50000 + turns % 100000);
 	} while (worked_ns() < 1000000000);
 	worked_tell("leaf", worked_ns());
 	in_library(called_back);
