@@ -20,12 +20,12 @@ teardown() {
 # mounted SCRIPT: runs it in the mount of s1 as the current directory; $O is opfs without
 # a mount.  The mount ends with it, and with the <( ) in it, for which bash does not wait.
 mounted() {
-	export SCRIPT=$1 M OPFS PATIENCE
+	export SCRIPT=$1 M OPFS
 	opdemo bash -euc '
 		O() { local sub=$1; shift; "$OPFS" "$sub" --session-dir /opt/opdemo/s1 "$@"; }
 		"$OPFS" mount --session-dir s1 "$M"
-		end() { cd / && timeout "$PATIENCE" sh -c "until umount \"\$M\"; do sleep 0.1; done"; }
-		trap end EXIT
+		. "$OPFS_TOP/tests/lib/busy.bash"
+		trap "cd /; wait_for umount \"$M\"" EXIT
 		cd "$M"
 		eval "$SCRIPT"'
 }
