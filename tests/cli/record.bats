@@ -260,12 +260,14 @@ assert_sampled() {
 	assert_balance
 	sampled "$(ask sum oprofile_data image=threads)" "$(worked threads)" 1999 $((taken - stored))
 	tids=$(find oprofile_data -name 'TIMER.*' | sed 's/.*\.\([0-9]*\)\.[0-9]*$/\1/' | sort -u | wc -l)
-	# as many samples, thrown among 500, leave so many without one; those that are missing or
-	# lost, see sampled(), are missing in a row, and may be all that a thread had
-	awk -v tids="$tids" -v n="$stored" -v ns="$(worked threads)" 'BEGIN {
+	# as many samples, thrown among 500, leave so many without one; those that are missing for a
+	# loss that was told are missing in a row, and may be all that a thread had
+	awk -v tids="$tids" -v n="$stored" -v lost=$((taken - stored)) -v ns="$(worked threads)" 'BEGIN {
 		none = exp(-n / 500)
-		gone = n < ns * 1.999e-6 ? 500 * (1 - n / (ns * 1.999e-6)) : 0
-		print tids " threads of 500 in " n " samples of " ns " ns"
+		want = ns * 1.999e-6
+		gone = want - n < lost ? want - n : lost
+		gone = gone > 0 ? gone / (want / 500) : 0
+		print tids " threads of 500 in " n " samples of " want ", " lost " lost"
 		exit tids < 500 * (1 - none) - 4.5 * sqrt(500 * none * (1 - none)) - gone
 	}'
 }
