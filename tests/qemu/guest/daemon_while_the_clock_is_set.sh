@@ -18,7 +18,9 @@ passed=$(($(cut -d. -f1 /proc/uptime) - begun))
 [ $rotations -le $((passed / 2 + 2)) ] || fail "$rotations rotations in $passed s"
 is sessions-removed -eq 0 || fail "sessions were removed: $(cat log)"
 opcollect stop --config conf
-taken=$(($(fact total_samples) + $(fact past-samples)))
+# What was taken last is rotated away as well; then figures stand still.
+eventually 30 is total_samples -eq 0
+taken=$(fact past-samples)
 all=$(fact rotations)
 end_daemon
 [ "$(find sessions/samples -maxdepth 1 -name '2*Z*' | wc -l)" -eq "$all" ] ||
