@@ -10,8 +10,9 @@
 #
 #   # qemu: SECONDS [smoke] [x86] [arm64] [icount] [6.1] [6.12]
 #
-# SECONDS is its time limit on a machine that does nothing else, a fifth of what it gets; x86 is every kernel for that but icount.  Whatever the kernel
-# complains of (see complaints) fails the test that was running.
+# SECONDS is its time limit on a machine that does nothing else, a fifth of what it gets; x86
+# is every kernel for that but icount.  Whatever the kernel complains of (see complaints) fails
+# the test that was running.
 #
 # Everything is written below $O/qemu; set V=1 to see what tests print that pass.
 set -eEuo pipefail
@@ -195,12 +196,17 @@ patience()
 	awk '{ s += $2 } END { print s + 60 }' "$root/guest/list"
 }
 
+# The kernel's watchdogs have the same patience as the tests, five times the usual: a busy host
+# lets an emulated CPU stand still for longer than they wait.
 boot()
 {
+	local patient="rcupdate.rcu_cpu_stall_timeout=105 watchdog_thresh=50"
+
+	patient+=" sysctl.kernel.hung_task_timeout_secs=600"
 	timeout -k 10 "$(patience)" "${qemu[@]}" -accel tcg -m 1024 -nic none \
 		-display none -monitor none -serial "file:$work/console" -no-reboot \
 		-kernel "$kdir/vmlinuz" -initrd "$work/initramfs" \
-		-append "console=$console panic=-1 oops=panic quiet" \
+		-append "console=$console panic=-1 oops=panic quiet $patient" \
 		>"$work/qemu.log" 2>&1 </dev/null || cat "$work/qemu.log" >&2
 }
 

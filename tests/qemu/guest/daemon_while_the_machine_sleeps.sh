@@ -11,7 +11,8 @@ background twin_1 forever
 
 start_daemon --separate=cpu
 eventually 20 cpu1_has 20
-# all of a sleep but the sleep: five seconds with one CPU
+# all of a sleep but the sleep: a second with one CPU
+echo 1 >/sys/module/suspend/parameters/pm_test_delay
 echo processors >/sys/power/pm_test
 echo mem >/sys/power/state || skip "the machine does not sleep: $(dmesg | tail -n 3)"
 eventually 30 grep -q "or the machine slept" log

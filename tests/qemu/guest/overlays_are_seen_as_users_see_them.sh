@@ -25,7 +25,7 @@ mount_all
 touch merged/copied_up
 start -i
 for f in merged/below merged/copied_up merged2/copied_up; do
-	until_taken 60 ./$f 200
+	until_taken 200 ./$f 200
 	stat -c '%i' $f >"inode.${f%/*}.${f#*/}"
 done
 umount merged || fail "busy while samples are taken"

@@ -8,7 +8,7 @@ for i in 1 2 3; do
 	mkdir -p fs
 	mount -t tmpfs tmpfs fs
 	cp /bin/nested "fs/nested$i"
-	until_taken 60 "fs/nested$i" 200
+	until_taken 200 "fs/nested$i" 200
 	umount fs || fail "busy while samples are taken"
 done
 stop
