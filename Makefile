@@ -229,7 +229,7 @@ check-fuzz: fuzzers
 check-qemu: all
 	$(Q)$(RUN) $(SUITE_QEMU)
 check-kernel-debug: all
-	$(Q)OPFS_QEMU_PATIENCE=3 $(RUN) suite:qemu jobs:1 bin:$(O)/bin qemu:debug:all
+	$(Q)$(RUN) suite:qemu jobs:1 bin:$(O)/bin qemu:debug:all
 
 .PHONY: check-san check-san-now check-long check-long-now
 SAN_SUITES = $(subst $(O)/test/,$(SAN_O)/test/,$(SUITE_UNIT:suite:unit=suite:san-unit)) \

@@ -10,7 +10,7 @@
 #
 #   # qemu: SECONDS [smoke] [x86] [arm64] [icount] [6.1] [6.12]
 #
-# SECONDS is its time limit on a machine that does nothing else, a fifth of what it gets; x86
+# SECONDS is its time limit on a machine that does nothing else, a tenth of what it gets; x86
 # is every kernel for that but icount.  Whatever the kernel complains of (see complaints) fails
 # the test that was running.
 #
@@ -74,7 +74,7 @@ list_tests()
 		*) case ",$suite," in *",$name,"*) ;; *) continue ;; esac ;;
 		esac
 		words=${words# }
-		echo "$name $((${words%% *} * ${OPFS_QEMU_PATIENCE:-5}))"
+		echo "$name $((${words%% *} * ${OPFS_QEMU_PATIENCE:-10}))"
 	done
 }
 
@@ -196,8 +196,8 @@ patience()
 	awk '{ s += $2 } END { print s + 60 }' "$root/guest/list"
 }
 
-# The kernel's watchdogs have the same patience as the tests, five times the usual: a busy host
-# lets an emulated CPU stand still for longer than they wait.
+# The kernel's watchdogs wait five times as long as usual: a busy host lets an emulated CPU
+# stand still.
 boot()
 {
 	local patient="rcupdate.rcu_cpu_stall_timeout=105 watchdog_thresh=50"
