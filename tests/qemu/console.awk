@@ -16,8 +16,12 @@ function result(ok, name, note)
 	print (ok ? "ok " : "not ok ") ++n " " kernel ": " name note
 }
 
-function show_details()
+# Why it failed, which is at the end, stands first as well: what is long may be cut.
+function show_details(failed)
 {
+	for (i = 1; failed && i <= nr_details; i++)
+		if (details[i] ~ /^FAILED:/)
+			print "#   " details[i]
 	for (i = 1; i <= nr_details; i++)
 		print "#   " details[i]
 }
@@ -41,7 +45,7 @@ function show_details()
 		if ($3 == 137 || $3 == 143)
 			print "#   not finished in time"
 		if (!good || verbose)
-			show_details()
+			show_details(!good)
 		name = ""
 	} else if ($1 == "done") {
 		finished = 1
@@ -66,7 +70,7 @@ trailing > 0 && name != "" {
 END {
 	if (name != "") {
 		result(0, name, ": the machine stopped")
-		show_details()
+		show_details(1)
 	}
 	result(!nr_outside, "the kernel has nothing to complain of between tests", "")
 	for (i = 1; i <= nr_outside && i < 40; i++)
