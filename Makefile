@@ -28,14 +28,14 @@ DAEMON_SECONDS ?= 600
 DEPS_BUILD := gcc make pkg-config libc6-dev libfuse3-dev fuse3 libelf-dev libdw-dev \
 	libiberty-dev libzstd-dev libseccomp-dev binutils binutils-dev libarchive-dev \
 	nettle-dev libconfuse-dev libsystemd-dev libpfm4-dev
-# What boots kernels, builds modules for them, and builds the kernel of check-kernel-debug.
+# What boots kernels, builds modules for them and the kernel of check-kernel-debug.
 DEPS_QEMU := qemu-system-x86 qemu-system-arm cpio pahole gcc-aarch64-linux-gnu \
 	libc6-dev-arm64-cross bc flex bison libelf-dev
 DEPS_TEST := libcriterion-dev bats clang libclang-rt-14-dev clang-tidy clang-format \
-	sparse linux-perf python3 rsync zip unzip less file strace elfutils xz-utils zstd \
-	mandoc shellcheck util-linux psmisc procps tmux libarchive-tools xxd g++ llvm dwz \
-	libxml2-utils python3-jsonschema jq zsh bsdextrautils systemd mount e2fsprogs \
-	$(DEPS_QEMU)
+	sparse linux-perf python3 rsync zip unzip less file strace elfutils xz-utils \
+	zstd mandoc shellcheck util-linux psmisc procps tmux libarchive-tools xxd g++ \
+	llvm dwz libxml2-utils python3-jsonschema jq zsh bsdextrautils systemd mount \
+	e2fsprogs $(DEPS_QEMU)
 # What makes a new machine for check-fresh.
 DEPS_FRESH := mmdebstrap git
 
@@ -61,10 +61,15 @@ FUZZ_CFLAGS = -std=gnu17 $(DEFINES) -O1 -g -fno-omit-frame-pointer -DOPFS_FUZZ \
 pkg_libs = $(if $(strip $1),$$($(PKG_CONFIG) --libs $1))
 pkg_cflags = $(if $(strip $1),$$($(PKG_CONFIG) --cflags $1))
 
+# The files *.$2 of a folder and of those in it.
+files = $(wildcard $1/*.$2 $1/*/*.$2 $1/*/*/*.$2)
+
 objects = $(patsubst %.c,$(O)/obj/%.o,$1)
 fuzz_objects = $(patsubst %.c,$(O)/fuzz/obj/%.o,$1)
 archives = $(foreach a,$1,$(if $(SRCS_$a),$(O)/lib/$a.a))
 archive_libs = $(call pkg_libs,$(foreach a,$1,$(PKGS_$a))) $(foreach a,$1,$(LIBS_$a))
+
+FOLDERS := base libspec libsym events collector opfs
 
 OBJECTS :=
 PROGRAMS :=
@@ -81,7 +86,7 @@ $(O)/lib/$1.a: $(call objects,$2)
 endef
 
 # $(call program,NAME,FOLDER,ARCHIVES): FOLDER/main.c, and an archive of the rest
-program = $(call library,$2,$(filter-out $2/main.c,$(wildcard $2/*.c)))$(if \
+program = $(call library,$2,$(filter-out $2/main.c,$(call files,$2,c)))$(if \
 	$(wildcard $2/main.c),$(eval $(call program_rules,$1,$2,$2 $3)))
 define program_rules
 OBJECTS += $(call objects,$2/main.c)
@@ -123,8 +128,7 @@ all: programs
 include $(wildcard base/module.mk libspec/module.mk libsym/module.mk events/module.mk \
 	collector/module.mk opfs/module.mk tests/module.mk bench/module.mk)
 
-programs: $(PROGRAMS) $(foreach a,base libspec libsym events collector opfs,$(call \
-	archives,$a))
+programs: $(PROGRAMS) $(foreach a,$(FOLDERS),$(call archives,$a))
 tests: $(UNITS)
 fuzzers: $(FUZZERS)
 benches: $(BENCHES)
@@ -142,7 +146,7 @@ $(O)/lib/%.a:
 	$(call say,AR,$@)
 	@mkdir -p $(@D)
 	@rm -f $@
-	$(Q)$(AR) rcs $@ $^
+	$(Q)$(AR) qcs $@ $^
 
 $(O)/bin/%:
 	$(call say,LINK,$@)
@@ -189,15 +193,13 @@ $(O)/settings: FORCE
 # ---- checks
 
 # Two files run at a time: the longest first, so that none is left for the end.
-BATS_LONGEST := $(wildcard $(patsubst %,tests/cli/%.bats,record daemon binaries symbols \
-	replay callgraph docs annotate))
+BATS_LONGEST := $(wildcard $(patsubst %,tests/cli/%.bats,patience demo binaries daemon \
+	record_programs symbols replay formats record_options record))
 BATS_CLI := $(BATS_LONGEST) $(filter-out $(BATS_LONGEST),$(wildcard tests/cli/*.bats))
 BATS_MOUNT := $(wildcard tests/mount/*.bats)
 BATS_LONG := $(wildcard tests/long/*.bats)
-HEADERS := $(filter-out %_list.h,$(wildcard base/*.h base/box/*.h libspec/*.h libsym/*.h \
-	events/*.h collector/*.h opfs/*.h kernel/uapi/*.h))
-SOURCES := $(wildcard base/*.c base/box/*.c libspec/*.c libsym/*.c events/*.c collector/*.c \
-	opfs/*.c)
+HEADERS := $(filter-out %_list.h,$(foreach f,$(FOLDERS) kernel/uapi,$(call files,$f,h)))
+SOURCES := $(filter-out events/generate/%,$(foreach f,$(FOLDERS),$(call files,$f,c)))
 
 export CC O SAN BLESS JOBS
 SUITE_UNIT = suite:unit jobs:$(JOBS) $(UNITS:%=unit:%)
@@ -212,7 +214,7 @@ RUN = tests/run.sh $(O)/check
 .PHONY: check check-now check-unit check-cli check-mount check-fuzz
 check: deps
 	$(Q)+$(MAKE) check-now
-check-now: all layers headers tests fuzzers
+check-now: all lint tests fuzzers
 	$(Q)$(RUN) $(SUITE_UNIT) $(SUITE_CLI) $(SUITE_MOUNT) $(SUITE_FUZZ) \
 		$(SUITE_QEMU_SMOKE)
 check-unit: tests
@@ -253,14 +255,19 @@ san:
 bless: all
 	$(Q)BLESS=1 $(RUN) $(SUITE_CLI)
 
-.PHONY: layers headers
+# The rules of CONTRIBUTING.md that a program can check.
+.PHONY: lint layers headers format
+lint: all headers
+	$(Q)tests/lint.sh
 layers:
-	$(Q)tests/layers.sh
+	$(Q)tests/lint.sh layers
+format:
+	$(Q)tests/lint.sh lay-out
 
 headers:
 	$(Q)rc=0; for h in $(HEADERS); do \
-		$(CC) $(ALL_CFLAGS) -Werror $(call pkg_cflags,$(PKGS_opfs)) -fsyntax-only \
-			-x c "$$h" || rc=1; \
+		$(CC) $(ALL_CFLAGS) -Werror $(call pkg_cflags,$(PKGS_opfs)) \
+			-fsyntax-only -x c "$$h" || rc=1; \
 	done; exit $$rc
 
 # Findings of these checks are mistakes; the rest of what the tools can say is taste, or
@@ -275,8 +282,8 @@ TIDY_CHECKS := -*,clang-analyzer-*,-clang-analyzer-security.insecureAPI.*,$\
 	-bugprone-implicit-widening-of-multiplication-result,misc-redundant-expression
 ANALYZER := -fanalyzer -Wno-analyzer-malloc-leak -Wno-analyzer-file-leak \
 	-Wno-analyzer-possible-null-dereference -Wno-analyzer-possible-null-argument \
-	-Wno-analyzer-null-dereference -Wno-analyzer-null-argument -Wno-analyzer-too-complex \
-	-Wno-analyzer-use-of-uninitialized-value
+	-Wno-analyzer-null-dereference -Wno-analyzer-null-argument \
+	-Wno-analyzer-too-complex -Wno-analyzer-use-of-uninitialized-value
 SPARSE := -Wno-declaration-after-statement -Wno-transparent-union -Wno-non-pointer-null
 
 .PHONY: analyze analyze-tidy analyze-gcc analyze-sparse
@@ -289,13 +296,8 @@ analyze-gcc:
 	$(Q)printf '%s\n' $(SOURCES) | xargs -P $(JOBS) -I{} $(CC) $(ALL_CFLAGS) -Werror \
 		$(ANALYZER) $(call pkg_cflags,$(PKGS_opfs)) -c -o /dev/null {}
 analyze-sparse:
-	$(Q)printf '%s\n' $(SOURCES) | xargs -P $(JOBS) -I{} sparse -Wsparse-error $(SPARSE) \
-		-std=gnu17 $(DEFINES) $(call pkg_cflags,$(PKGS_opfs)) {}
-
-.PHONY: format
-format:
-	$(Q)clang-format -i $(SOURCES) $(HEADERS) $(wildcard tests/unit/*/*.[ch] \
-		tests/fuzz/*.[ch])
+	$(Q)printf '%s\n' $(SOURCES) | xargs -P $(JOBS) -I{} sparse -Wsparse-error \
+		$(SPARSE) -std=gnu17 $(DEFINES) $(call pkg_cflags,$(PKGS_opfs)) {}
 
 # ---- the rest
 
@@ -319,8 +321,8 @@ bench-report: all
 	$(Q)bench/report.py $(O)/bin
 bench-reports: all tests
 	$(Q)bench/reports.py $(O)/bin $(O)/test
-# What a sample costs and how fast they may come, by a clock that counts instructions in an
-# emulated machine.
+# What a sample costs and how fast they may come, by a clock that counts instructions in
+# an emulated machine.
 bench-driver: all
 	$(Q)V=1 OPFS_BIN=$(O)/bin tests/qemu/run.sh icount all
 bench-files: all
@@ -334,7 +336,8 @@ KBUILD = $(MAKE) -C $(KDIR) O= M=$(DRIVER)
 
 .PHONY: driver driver-source driver-install driver-dkms
 driver-source:
-	$(Q)[ -e "$(KDIR)/Makefile" ] || { echo "opfs: $(KDIR) is no kernel to build for:" \
+	$(Q)[ -e "$(KDIR)/Makefile" ] || { \
+		echo "opfs: $(KDIR) is no kernel to build for:" \
 		"install its headers (linux-headers-...), or set KDIR=" >&2; exit 1; }
 	$(Q)mkdir -p $(DRIVER)/uapi
 	$(Q)cp -pu kernel/*.[ch] kernel/Makefile $(DRIVER)
@@ -349,7 +352,8 @@ analyze-driver: driver-source
 	$(Q)rm -f $(DRIVER)/*.o
 	$(Q)+$(KBUILD) C=1 CF="-Wsparse-error -Wno-unknown-attribute" W=1 modules
 	$(Q)[ -z "$(CHECKPATCH)" ] || perl $(CHECKPATCH) --no-tree --no-summary --terse \
-		--max-line-length=90 --ignore LINUX_VERSION_CODE,CONSTANT_COMPARISON \
+		--max-line-length=90 \
+		--ignore LINUX_VERSION_CODE,CONSTANT_COMPARISON,SPLIT_STRING \
 		--file kernel/*.[ch] kernel/uapi/*.h
 driver-dkms:
 	$(Q)install -d $(DESTDIR)/usr/src/opfs-sampler-$(VERSION)/uapi
@@ -434,15 +438,16 @@ Targets:
   bless         takes what reports print now for what they should print
   bench         what inserting, collecting, reading and mounting cost, beside perf
                 and an empty FUSE file system
-  bench-driver  what a sample costs by the driver and by perf, and the highest rate at which
-                none is lost, in an emulated machine
+  bench-driver  what a sample costs by the driver and by perf, and the highest rate at
+                which none is lost, in an emulated machine
   bench-daemon  what the daemon costs beside perf record -a, ten minutes each
   bench-busy    what record -a finds, loses and waits for beside 0 to 80 processes that
                 spin, and 2,000 that sleep, and the same of perf record -a
   bench-daemon-files
                 drain, start, rotate and seal with 100,000 sample files; DAEMON_FILES=N
-  layers        no folder includes what is above it
-  headers       every header compiles alone
+  lint          layout, sizes, modules, includes and calls are as CONTRIBUTING.md says
+  layers        of these: no folder includes what is above it
+  headers       of these: every header compiles alone
   analyze       clang-tidy, gcc -fanalyzer and sparse find no mistake
   format        lays out the sources with clang-format
   driver        the kernel driver for KDIR's kernel; driver-install puts it in place,
@@ -460,4 +465,5 @@ endef
 help:
 	@:$(info $(HELP))
 
--include $(OBJECTS:.o=.d) $(wildcard $(O)/fuzz/obj/*/*.d $(O)/fuzz/obj/*/*/*.d)
+-include $(OBJECTS:.o=.d) $(call files,$(O)/fuzz/obj/*,d) \
+	$(wildcard $(O)/fuzz/obj/*/*/*/*/*.d)

@@ -1,31 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/escape.h"
 
-int escape_hex(char c)
+#include <string.h>
+
+#include "base/hex.h"
+
+void escape_put(struct strbuf *out, unsigned char byte)
 {
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
+	static const char digits[] = "0123456789ABCDEF";
+	char code[3] = { '%', digits[byte >> 4], digits[byte & 15] };
+
+	strbuf_add(out, code, sizeof(code));
 }
 
 void escape_add(struct strbuf *out, const void *s, size_t len,
 		bool (*plain)(unsigned char c))
 {
-	static const char digits[] = "0123456789ABCDEF";
 	const unsigned char *at = s;
 	size_t done = 0; /* bytes before this one are in @out */
 
 	for (size_t i = 0; i < len; i++) {
-		char code[3] = { '%', digits[at[i] >> 4], digits[at[i] & 15] };
-
 		if (plain(at[i]))
 			continue;
 		strbuf_add(out, at + done, i - done);
-		strbuf_add(out, code, sizeof(code));
+		escape_put(out, at[i]);
 		done = i + 1;
 	}
 	if (done < len)
@@ -38,8 +36,8 @@ int escape_byte(const char *s, size_t left)
 
 	if (left < 3 || s[0] != '%')
 		return -1;
-	high = escape_hex(s[1]);
-	low = escape_hex(s[2]);
+	high = hex_digit(s[1]);
+	low = hex_digit(s[2]);
 	return high < 0 || low < 0 ? -1 : high << 4 | low;
 }
 
@@ -60,4 +58,21 @@ void escape_decode(struct strbuf *out, const char *s, size_t len)
 bool escape_plain_field(unsigned char c)
 {
 	return c >= ' ' && c != 0x7f && c != '%';
+}
+
+static bool no_control(unsigned char c)
+{
+	return c >= 0x20 && c != 0x7f;
+}
+
+void escape_text(struct strbuf *out, const char *text)
+{
+	size_t len = 0;
+
+	while (text[len] && no_control((unsigned char)text[len]))
+		len++;
+	if (text[len])
+		escape_add(out, text, strlen(text), no_control);
+	else
+		strbuf_add(out, text, len);
 }

@@ -7,8 +7,10 @@
 
 #include "base/strbuf.h"
 
-/* %XX escapes, upper-case hexadecimal, as design of paths and tables uses them. */
+/* %XX escapes, upper-case hexadecimal, in paths and tables. */
 
+/* Appends %XX. */
+void escape_put(struct strbuf *out, unsigned char byte);
 /* Appends @len bytes of @s; each for which @plain is false becomes %XX. */
 void escape_add(struct strbuf *out, const void *s, size_t len,
 		bool (*plain)(unsigned char c));
@@ -20,8 +22,8 @@ void escape_add(struct strbuf *out, const void *s, size_t len,
  */
 int escape_byte(const char *s, size_t left);
 
-/* The value of a hexadecimal digit, or -1. */
-int escape_hex(char c);
+/* Appends a name to a line of text; control bytes, which would break it, become %XX. */
+void escape_text(struct strbuf *out, const char *text);
 
 /* Appends @s with every valid %XX decoded. */
 void escape_decode(struct strbuf *out, const char *s, size_t len);

@@ -34,6 +34,20 @@ int file_open_within(int dirfd, const char *path, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
+bool file_is_dir(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+bool file_is_regular(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode);
+}
+
 int file_slurp(int dirfd, const char *path, size_t max, struct strbuf *out,
 	       struct err *err)
 {
@@ -87,12 +101,14 @@ int file_write_all(int fd, const void *data, size_t len)
 	return 0;
 }
 
-ssize_t file_pread_all(int fd, void *data, size_t len, off_t off)
+/* At the descriptor's own offset where @off is NULL. */
+static ssize_t read_all(int fd, char *data, size_t len, const off_t *off)
 {
 	size_t done = 0;
 
 	while (done < len) {
-		ssize_t n = pread(fd, (char *)data + done, len - done, off + (off_t)done);
+		ssize_t n = off ? pread(fd, data + done, len - done, *off + (off_t)done)
+				: read(fd, data + done, len - done);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -103,6 +119,16 @@ ssize_t file_pread_all(int fd, void *data, size_t len, off_t off)
 		done += (size_t)n;
 	}
 	return (ssize_t)done;
+}
+
+ssize_t file_read_all(int fd, void *data, size_t len)
+{
+	return read_all(fd, data, len, NULL);
+}
+
+ssize_t file_pread_all(int fd, void *data, size_t len, off_t off)
+{
+	return read_all(fd, data, len, &off);
 }
 
 /* The directory part of @path with its slash, as printf's "%.*s" wants it. */

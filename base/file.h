@@ -2,6 +2,7 @@
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -19,15 +20,23 @@
  * Returns a descriptor, or -errno.
  */
 int file_open_within(int dirfd, const char *path, int flags);
+/* Does the path lead, through links too, to a directory, or to a regular file? */
+bool file_is_dir(const char *path);
+bool file_is_regular(const char *path);
 /* Appends a file's content; -EFBIG if it holds more than @max bytes.  Opened as
  * file_open_within() does. */
 int file_slurp(int dirfd, const char *path, size_t max, struct strbuf *out,
 	       struct err *err);
 /* Writes all of it, through short writes and EINTR.  0 or -errno. */
 int file_write_all(int fd, const void *data, size_t len);
+/* Reads up to @len bytes, through short reads and EINTR; bytes read (short at the end),
+ * or
+ * -errno. */
+ssize_t file_read_all(int fd, void *data, size_t len);
 /* Reads up to @len bytes at @off, through short reads; bytes read (short at the end). */
 ssize_t file_pread_all(int fd, void *data, size_t len, off_t off);
-/* Replaces @path by new content: temporary file beside it, write, fsync if @sync, rename. */
+/* Replaces @path by new content: temporary file beside it, write, fsync if @sync,
+ * rename. */
 int file_replace(int dirfd, const char *path, const void *data, size_t len, mode_t mode,
 		 int sync, struct err *err);
 /* A new file without a name, for data too long for memory: in $TMPDIR, /var/tmp or /tmp.

@@ -17,7 +17,8 @@ struct json {
 void json_open(struct json *j, char bracket);   /* '{' or '[' */
 void json_close(struct json *j, char bracket);  /* '}' or ']' */
 void json_key(struct json *j, const char *key); /* plain ASCII */
-/* What comes next begins a line: one thing a line can be read, and compared, by people. */
+/* What comes next begins a line: one thing a line can be read, and compared, by
+ * people. */
 void json_line(struct json *j);
 
 void json_string(struct json *j, const char *text); /* any bytes; NULL: null */
@@ -25,7 +26,8 @@ void json_number(struct json *j, uint64_t n);
 void json_real(struct json *j, double x); /* finite */
 void json_bool(struct json *j, bool x);
 void json_null(struct json *j);
-/* An address: "0x..." in a string, for many readers keep no more than 53 bits of a number. */
+/* An address: "0x..." in a string, for many readers keep no more than 53 bits of a
+ * number. */
 void json_address(struct json *j, uint64_t address);
 
 #endif

@@ -8,7 +8,7 @@
  * Names and paths in XML and JSON.  A name may hold any byte but NUL; both formats want
  * UTF-8, and XML no control characters.  A byte that is part of nothing they take becomes
  * the character U+EF00 plus the byte (private use), and so do the bytes of a character
- * that is itself one of U+EF00 to U+EFFF: the name can be had back.
+ * that is itself one of U+EF00 to U+EFFF: the name can be restored.
  * Source: doc/opfs.5 "Names".
  */
 

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-LIBS_base := -pthread
-$(call library,base,$(wildcard base/*.c base/box/*.c))
+LIBS_base := -pthread -lm
+$(call library,base,$(call files,base,c))

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/number.h"
 #include "base/strbuf.h"
 
 #ifndef OPFS_VERSION
@@ -28,7 +29,8 @@ static const struct opt common[] = {
 	[NR_COMMON] = { 0 },
 };
 
-/* The two tables as one, and as getopt_long() wants them; a code is FIRST_CODE + index. */
+/* The two tables as one, and as getopt_long() wants them; a code is FIRST_CODE +
+ * index. */
 struct grammar {
 	const struct opt *opts[MAX_OPTS];
 	int n;
@@ -96,7 +98,7 @@ static void print_opt(const struct grammar *g, int i, FILE *to)
 		fprintf(to, "%-*s%s\n", MAX_INDENT, left, o->doc);
 }
 
-void opt_help(const struct opt_program *prog, FILE *to)
+static void print_help(const struct opt_program *prog, FILE *to)
 {
 	struct grammar g;
 
@@ -115,7 +117,7 @@ static enum opt_result wrong(const struct opt_program *prog, const struct err *e
 	return OPT_WRONG;
 }
 
-/* All long options that @word, without its dashes, may stand for. */
+/* All long options that @word, without its dashes, may abbreviate. */
 static int matches(const struct grammar *g, const char *word, size_t len,
 		   struct strbuf *names)
 {
@@ -176,7 +178,7 @@ static enum opt_result apply_common(const struct opt_program *prog, enum common 
 		printf("%s: opfs %s\n", prog->name, OPFS_VERSION);
 		break;
 	default:
-		opt_help(prog, stdout);
+		print_help(prog, stdout);
 	}
 	fflush(stdout);
 	return OPT_DONE;
@@ -239,14 +241,10 @@ int opt_number(const char *text, const char *what, unsigned long long min,
 	       unsigned long long max, unsigned long long *out, struct err *err)
 {
 	bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-	const char *digits = hex ? text + 2 : text;
-	unsigned long long value;
+	uint64_t value;
 
-	errno = 0;
-	value = strtoull(digits, NULL, hex ? 16 : 10);
-	if (!*digits ||
-	    digits[strspn(digits, hex ? "0123456789abcdefABCDEF" : "0123456789")] ||
-	    errno || value < min || value > max)
+	if (!number_parse(hex ? text + 2 : text, hex ? 16 : 10, max, &value) ||
+	    value < min)
 		return err_set(err, -EINVAL,
 			       "%s: \"%s\" is not a number from %llu to %llu", what, text,
 			       min, max);

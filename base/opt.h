@@ -47,11 +47,10 @@ static inline int opt_exit(enum opt_result result)
 
 extern bool opt_verbose; /* -V was given */
 
-/* argv[0] is the (sub)command.  Long options may be cut short where unambiguous.  *first is
- * set in any case; of use only with OPT_RUN. */
+/* argv[0] is the (sub)command.  Long options may be cut short where unambiguous.  *first
+ * is set in any case; of use only with OPT_RUN. */
 enum opt_result opt_parse(const struct opt_program *prog, int argc, char **argv,
 			  void *ctx, int *first);
-void opt_help(const struct opt_program *prog, FILE *to);
 
 /**
  * opt_number - a whole number in an option's argument

@@ -26,7 +26,8 @@
 #define vec_fini(v) (free((v)->data), (v)->data = NULL, (v)->len = (v)->cap = 0)
 
 #define vec_for(v, it)                                                                   \
-	for (__typeof__((v)->data + 0) it = (v)->data; it && it < (v)->data + (v)->len; it++)
+	for (__typeof__((v)->data + 0) it = (v)->data; it && it < (v)->data + (v)->len;  \
+	     it++)
 
 static inline int vec_reserve_(void **data, size_t *cap, size_t len, size_t more,
 			       size_t size)

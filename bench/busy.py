@@ -3,7 +3,7 @@
 """What record -a is worth on a busy machine, beside perf record -a.
 
 Beside 0, 10, 30 and 80 processes that only spin, 20 programs of 0.2 s CPU each run while
-the whole machine is recorded, by both in turn.  Printed are the share of the programs that
+the whole machine is recorded, by both in turn.  Printed are the share of programs that
 was identified (by build-id; for perf: that has samples under its name) and the samples
 lost.  Then, with 2,000 processes that sleep, the seconds from the start of each until its
 first sample, and their ratio.  perf runs with -B, without its build-id pass at the end.
@@ -20,7 +20,8 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests/lib"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "../tests/lib"))
 sys.dont_write_bytecode = True
 import tables  # noqa: E402
 
@@ -45,7 +46,7 @@ def dies_with_us():
 
 
 def many(command, n):
-    """n background processes of a shell; they end by themselves, if we cannot end them."""
+    """n background processes of a shell, which end by themselves if nobody ends them."""
     if not n:
         return []
     shell = subprocess.Popen(
@@ -65,7 +66,8 @@ def build(tmp):
     """Programs that only their build-ids tell apart; returns their paths."""
     with open(tmp + "/work.c", "w") as f:
         f.write(WORK)
-    subprocess.check_call(["gcc", "-O1", "-g", "-c", "-o", tmp + "/work.o", tmp + "/work.c"])
+    subprocess.check_call(["gcc", "-O1", "-g", "-c", "-o", tmp + "/work.o",
+                           tmp + "/work.c"])
     paths = []
     for i in range(PROGRAMS):
         paths.append("%s/prog%02d" % (tmp, i))
@@ -121,7 +123,8 @@ class Perf:
     def result(self, paths, text):
         seen = set(self.report("script", "-F", "ip,dso").replace("(", " ").replace(
             ")", " ").split())
-        lost = re.search(r"LOST_SAMPLES events:\s+(\d+)", self.report("report", "--stats"))
+        lost = re.search(r"LOST_SAMPLES events:\s+(\d+)",
+                         self.report("report", "--stats"))
         return sum(p in seen for p in paths), int(lost.group(1)) if lost else 0
 
 

@@ -24,7 +24,11 @@ WORK = """
 #include <sys/resource.h>
 static volatile unsigned long sink;
 static __attribute__((noinline)) unsigned long leaf(unsigned long x)
-{ for (int i = 0; i < 40; i++) x = x * 6364136223846793005ul + 1442695040888963407ul; return x; }
+{
+	for (int i = 0; i < 40; i++)
+		x = x * 6364136223846793005ul + 1442695040888963407ul;
+	return x;
+}
 static __attribute__((noinline)) unsigned long deep(int n, unsigned long x)
 { return n ? deep(n - 1, x) + 1 : leaf(x); }
 int main(int argc, char **argv)
@@ -45,7 +49,8 @@ int main(int argc, char **argv)
 def cpu_of(cmd, own):
     """CPU seconds of cmd's whole family, of the profiled program alone, and output."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(cmd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    done = subprocess.run(cmd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode:
         sys.exit("collect.py: %s: exit %d\n%s" % (cmd, done.returncode, done.stdout))
@@ -56,7 +61,8 @@ def cpu_of(cmd, own):
 
 def taken(name, text, data):
     if name == "perf":
-        text = subprocess.check_output(["perf", "report", "-i", data, "--stats"], text=True,
+        text = subprocess.check_output(["perf", "report", "-i", data, "--stats"],
+                                       text=True,
                                        stderr=subprocess.DEVNULL)
     m = re.search(r"SAMPLE events:\s+(\d+)" if name == "perf" else r"(\d+) taken", text)
     return int(m.group(1)) if m else 0
@@ -74,14 +80,16 @@ def main():
         loops = "18000000"
         work = [prog, loops, own]
         print("%-10s %-5s %9s %12s %12s %12s %8s %9s" % (
-            "rate", "mode", "collector", "CPU s", "samples", "us/sample", "ratio", "slow-down"))
+            "rate", "mode", "collector", "CPU s", "samples", "us/sample", "ratio",
+            "slow-down"))
         for rate in (999, 10000):
             for mode, flag in (("flat", []), ("-g", ["-g"])):
                 tools = {
-                    "perf": ["perf", "record", "-B", "-e", "cpu-clock", "-F", str(rate)] + flag +
-                            ["-o", tmp + "/perf.data", "--"] + work,
+                    "perf": ["perf", "record", "-B", "-e", "cpu-clock", "-F", str(rate)] +
+                            flag +    ["-o", tmp + "/perf.data", "--"] + work,
                     "opcollect": [bins + "/opcollect", "record", "-e", "TIMER", "-F",
-                                  str(rate)] + flag + ["--session-dir", tmp + "/s", "--"] + work,
+                                  str(rate)] + flag +
+                                 ["--session-dir", tmp + "/s", "--"] + work,
                 }
                 got = {name: [] for name in tools}
                 plain = []
@@ -94,7 +102,8 @@ def main():
                         got[name].append((total - mine, mine,
                                           taken(name, text, tmp + "/perf.data")))
                 base = statistics.median(plain)
-                cost = {n: statistics.median(r[0] for r in rows) for n, rows in got.items()}
+                cost = {n: statistics.median(r[0] for r in rows)
+                        for n, rows in got.items()}
                 for name, rows in got.items():
                     samples = statistics.median(r[2] for r in rows)
                     slow = statistics.median(r[1] for r in rows) / base - 1

@@ -86,10 +86,12 @@ def disk(path):
 
 def start(what, bins, tmp, rate):
     if what == "perf":
-        return subprocess.Popen(["perf", "record", "-B", "-a", "-e", "cpu-clock", "-F", str(rate),
+        return subprocess.Popen(["perf", "record", "-B", "-a", "-e", "cpu-clock", "-F",
+                                 str(rate),
                                  "-o", tmp + "/perf.data"], stderr=subprocess.DEVNULL,
                                 stdout=subprocess.DEVNULL)
-    p = subprocess.Popen([bins + "/opcollect", "daemon", "--session-dir", tmp + "/s", "--socket",
+    p = subprocess.Popen([bins + "/opcollect", "daemon", "--session-dir", tmp + "/s",
+                          "--socket",
                           tmp + "/sock", "--event=TIMER", "--frequency=%d" % rate,
                           "--rotate=1m", "--log", tmp + "/log"])
     for _ in range(600):
@@ -101,7 +103,8 @@ def start(what, bins, tmp, rate):
 
 def figures(what, bins, tmp):
     if what == "perf":
-        text = subprocess.run(["perf", "report", "-i", tmp + "/perf.data", "--stats"], text=True,
+        text = subprocess.run(["perf", "report", "-i", tmp + "/perf.data", "--stats"],
+                              text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
         found = [re.search(r"%s events:\s+(\d+)" % n, text) for n in ("SAMPLE", "LOST")]
         return [int(m.group(1)) if m else 0 for m in found]

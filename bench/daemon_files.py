@@ -9,7 +9,7 @@ more sample, which is the worst that can happen to it; and for a hundred at a ti
 
 The daemon samples a busy CPU at 999 Hz meanwhile.  A status that is asked for every 20 ms
 and answered late says that it did not look at its rings as long, so "longest" is what a
-rotation or a manifest keeps samples waiting.  Samples lost are of the daemon's own figures.
+rotation or a manifest keeps samples waiting.  Samples lost are from the daemon's figures.
 Times are wall clock.
 """
 import json
@@ -46,19 +46,22 @@ def go_round(files, at_once):
 def head(files):
     out = [stream.begin(), stream.note(stream.USER)]
     out += [stream.image(1 + n, "/bench/bin/prog%d" % n) for n in range(TASKS)]
-    out += [stream.image(1000 + n, "/bench/lib/lib%d.so" % n) for n in range(files // TASKS)]
+    out += [stream.image(1000 + n, "/bench/lib/lib%d.so" % n)
+            for n in range(files // TASKS)]
     return b"".join(out)
 
 
 def drain(bins, top, files):
-    turns = [("made, one sample each", 1, []), ("opened again, one sample each", 1, ["--append"]),
+    turns = [("made, one sample each", 1, []),
+             ("opened again, one sample each", 1, ["--append"]),
              ("opened again, 100 samples each", 100, ["--append"])]
     for what, at_once, args in turns:
         path = top + "/stream"
         with open(path, "wb") as f:
             f.write(head(files) + go_round(files, at_once) + stream.bye())
         begun = time.monotonic()
-        subprocess.run([bins + "/opcollect", "replay", "-d", top + "/drained", *args, path],
+        subprocess.run([bins + "/opcollect", "replay", "-d", top + "/drained", *args,
+                        path],
                        check=True, stderr=subprocess.DEVNULL)
         took = time.monotonic() - begun
         tell("drain: %d files %s" % (files, what), took * 1e6 / files, "us a file",
@@ -75,7 +78,8 @@ class Daemon:
         self.begun = time.monotonic()
         self.process = subprocess.Popen(
             [self.opcollect, "daemon", "--session-dir", session, "--socket", self.socket,
-             "--event=TIMER", "--frequency=999", "--min-free=1M", "--log", session + ".log",
+             "--event=TIMER", "--frequency=999", "--min-free=1M", "--log",
+             session + ".log",
              *args])
         while self.call("status", quiet=True) is None:
             if self.process.poll() is not None:
@@ -142,7 +146,8 @@ def fill(session, files):
     made = session + ".made"
     many_files.make(made, files)
     os.makedirs(session + "/samples/current/{root}", exist_ok=True)
-    os.rename(made + "/samples/current/{root}/opt", session + "/samples/current/{root}/opt")
+    os.rename(made + "/samples/current/{root}/opt",
+              session + "/samples/current/{root}/opt")
 
 
 def rotate(daemon, session, files):
@@ -164,7 +169,8 @@ def rotate(daemon, session, files):
     after = daemon.status()
     tell("samples lost, before and since", before["past-lost"] + before["lost"], "",
          " and %d; past %d, now %d taken" % (after["past-lost"] + after["lost"],
-                                            after["past-samples"], after["total_samples"]))
+                                            after["past-samples"],
+                                            after["total_samples"]))
 
 
 def remove(daemon, session):
@@ -213,7 +219,8 @@ def main():
             tell("nothing happens: longest status", asking.longest * 1000, "ms")
             rotate(daemon, top + "/s", files)
             begun = time.monotonic()
-            subprocess.run([bins + "/opfs", "ls", "--session-dir", top + "/s", "/"], check=True,
+            subprocess.run([bins + "/opfs", "ls", "--session-dir", top + "/s", "/"],
+                           check=True,
                            stdout=subprocess.DEVNULL)
             tell("opfs ls", (time.monotonic() - begun) * 1000, "ms")
             remove(daemon, top + "/s")

@@ -15,7 +15,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "libspec/sample_write.h"
+#include "libspec/sample/sample_write.h"
 
 enum { MILLION = 1000000, HOT_KEYS = 1000, HOT_ADDS = 50 * MILLION, FILES = 2000 };
 

@@ -72,13 +72,15 @@ def write_file(path, image, offsets, rng, callee=None):
     for n, key in enumerate(keys, 1):
         slot = ((key >> 32) ^ key) & 0xffffffff
         slot = (slot ^ (slot >> 8)) & (size - 1)
-        struct.pack_into("<QII", nodes, 16 * n, key, 1 + int(rng.expovariate(0.2)), heads[slot])
+        struct.pack_into("<QII", nodes, 16 * n, key, 1 + int(rng.expovariate(0.2)),
+                         heads[slot])
         heads[slot] = n
     header = struct.pack("<4sIIIIIIIdQIIQQ", b"DAE\n", 0x13, 4, 0, 0, 1000, 0, 0, 2400.0,
                          mtime, 0, 0, 0, 0)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "wb") as f:
-        f.write(header + struct.pack("<II24x", size, len(keys) + 1) + nodes + heads.tobytes())
+        f.write(header + struct.pack("<II24x", size, len(keys) + 1) + nodes +
+                heads.tobytes())
     return len(keys)
 
 
@@ -92,10 +94,13 @@ def main():
         [0] * (len(sys.argv) != 6)
     rng = random.Random(1)
     programs = binaries([given] if given else ["/usr/bin", "/usr/sbin"], apps, 8000)
-    libraries = binaries([given], apps + libs, 8000)[apps:] if given else binaries(["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
-                          "/usr/lib/gcc/x86_64-linux-gnu/12"]
-                         if os.path.isdir("/usr/lib/x86_64-linux-gnu") else ["/usr/lib"],
-                         libs - 1, 20000)
+    system = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
+              "/usr/lib/gcc/x86_64-linux-gnu/12"]
+    if given:
+        libraries = binaries([given], apps + libs, 8000)[apps:]
+    else:
+        libraries = binaries(system if os.path.isdir(system[0]) else ["/usr/lib"],
+                             libs - 1, 20000)
     total = files = 0
     for app in programs:
         caller = app
@@ -104,7 +109,8 @@ def main():
             total += write_file(where + image[0] + SPEC, image, offsets, rng)
             files += 1
             if arcs:
-                write_file(where + caller[0] + "/{cg}/{root}" + image[0] + SPEC, caller, arcs,
+                write_file(where + caller[0] + "/{cg}/{root}" + image[0] + SPEC, caller,
+                           arcs,
                            rng, image)
             caller = image
     print("%s: %d files, %d distinct offsets, %d binaries"

@@ -23,7 +23,8 @@ trap 'exit 1' INT TERM
 mkdir "$w/opfs" "$w/null"
 python3 - $images <<'END' | python3 "$top/tests/lib/mksession.py" "$w/data"
 import json, sys
-print(json.dumps([{"session": "saved", "app": "/bin/app%d" % i, "samples": {"0x1000": 1 + i}}
+print(json.dumps([{"session": "saved", "app": "/bin/app%d" % i,
+	"samples": {"0x1000": 1 + i}}
                   for i in range(int(sys.argv[1]))]))
 END
 "$build/bin/opfs" mount --session-dir "$w/data" "$w/opfs"
@@ -38,10 +39,13 @@ for _ in 1 2 3; do
 done | awk -v images=$images -v size="$size" '
 	{ n[$1]++; for (i = 2; i < 5; i++) sum[$1, i] += $i }
 	END {
-		printf "%d files of %d bytes, warm; mean of 3 runs each in turn\n", images, size
+		printf "%d files of %d bytes, warm; mean of 3 runs each in turn\n",
+			images, size
 		printf "%-24s %12s %12s %8s\n", "", "opfs", "empty FUSE", "ratio"
-		split("open+read+close a second,stat a second,entries listed a second", what, ",")
+		split("open+read+close a second,stat a second,entries listed a second",
+			what, ",")
 		for (i = 2; i < 5; i++)
-			printf "%-24s %12.0f %12.0f %7.0f%%\n", what[i - 1], sum["opfs", i] / 3,
+			printf "%-24s %12.0f %12.0f %7.0f%%\n", what[i - 1],
+				sum["opfs", i] / 3,
 				sum["null", i] / 3, 100 * sum["opfs", i] / sum["null", i]
 	}'

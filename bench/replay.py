@@ -67,7 +67,8 @@ def chains(n):
 
 def cpu_time(bin_dir, stream, where, args):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([bin_dir + "/opcollect", "replay", "-d", where, *args, stream], check=True,
+    subprocess.run([bin_dir + "/opcollect", "replay", "-d", where, *args, stream],
+                   check=True,
                    stderr=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

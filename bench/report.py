@@ -123,9 +123,11 @@ def main():
                      statistics.median(warm) * 1e3,
                      statistics.median(again) * 1e3, size, statistics.median(peak)))
 
-        work = ["python3", "-c", "import json\nfor i in range(400): json.loads(json.dumps("
+        work = ["python3", "-c",
+                "import json\nfor i in range(400): json.loads(json.dumps("
                 "[{str(j): [j] * 9} for j in range(300)]))"]
-        subprocess.run(["perf", "record", "-B", "-q", "-F", "10000", "-e", "cpu-clock", "-o",
+        subprocess.run(["perf", "record", "-B", "-q", "-F", "10000", "-e", "cpu-clock",
+                        "-o",
                         tmp + "/perf.data", "--"] + work, check=True)
         os.mkdir(tmp + "/small")
         subprocess.run([bins + "/opcollect", "record", "-F", "10000", "-e", "TIMER",
@@ -133,9 +135,11 @@ def main():
                        stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         ours, theirs = [], []
         for _ in range(runs):
-            theirs.append(command_cpu(["perf", "report", "-n", "--no-children", "--stdio", "-i",
+            theirs.append(command_cpu(["perf", "report", "-n", "--no-children", "--stdio",
+                                       "-i",
                                        tmp + "/perf.data"]))
-            ours.append(command_cpu([bins + "/opfs", "cat", "--session-dir", tmp + "/small",
+            ours.append(command_cpu([bins + "/opfs", "cat", "--session-dir",
+                                     tmp + "/small",
                                      "current/report"]))
         a, b = statistics.median(ours), statistics.median(theirs)
         print("same program at 10 kHz: opfs cat %.3f s, perf report %.3f s, ratio %.2f"

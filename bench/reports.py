@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What each kind of report costs, and how it grows.   usage: bench/reports.py BIN_DIR TESTS
+"""What each kind of report costs, and how it grows.
 
-BIN_DIR has opfs, TESTS programs with debug information (the unit tests).  The sessions are
-made by mklarge.py in the sizes in which OProfile 1.5 was measured; its figures (CPU seconds
-and MiB on the same kind of machine, Debian 12, 2 cores AMD EPYC) are printed beside, with
-the ratio.  CPU is user and system time of opfs and all its helpers; files are in the page
-cache; every run is a new process.
+usage: bench/reports.py BIN_DIR TESTS
+
+BIN_DIR has opfs, TESTS programs with debug information (the unit tests).  The sessions
+are made by mklarge.py in the sizes in which OProfile 1.5 was measured; its figures (CPU
+seconds and MiB on the same kind of machine, Debian 12, 2 cores AMD EPYC) are printed
+beside, with the ratio.  CPU is user and system time of opfs and all its helpers; files
+are in the page cache; every run is a new process.
 """
 import os
 import resource
@@ -21,7 +23,7 @@ RUNS = 3
 
 
 def cost(cmd):
-    """CPU seconds and peak MiB of the largest process, of a command and what it waits for."""
+    """CPU seconds and peak MiB of the largest process, of a command and its children."""
     pid = os.fork()
     if not pid:
         null = os.open(os.devnull, os.O_WRONLY)
@@ -49,14 +51,16 @@ class Session:
         peak = max(r[1] for r in results)
         line = "  %-34s %6.2f s CPU, peak %4.0f MiB" % (title, cpu, peak)
         if theirs:
-            line += "; OProfile %.2f s, %d MiB: ratio %.2f" % (theirs + (cpu / theirs[0],))
+            line += ("; OProfile %.2f s, %d MiB: ratio %.2f" %
+                     (*theirs, cpu / theirs[0]))
         print(line, flush=True)
         return cpu
 
     def list(self, path):
         """Every file below a directory of the tree."""
         lines = subprocess.check_output(
-            [self.opfs, "ls", "-l", "--session-dir", self.dir, path], text=True).splitlines()
+            [self.opfs, "ls", "-l", "--session-dir", self.dir, path],
+            text=True).splitlines()
         for line in lines:
             name = path + "/" + line.split()[-1]
             if line.startswith("d"):

@@ -4,11 +4,11 @@
 
 #include "base/log.h"
 #include "base/opt.h"
-#include "collector/answer.h"
-#include "collector/client.h"
-#include "collector/daemon.h"
-#include "collector/events_cmd.h"
-#include "collector/record.h"
+#include "collector/daemon/client.h"
+#include "collector/daemon/daemon.h"
+#include "collector/events/command.h"
+#include "collector/record/record.h"
+#include "collector/who/answer.h"
 
 static const struct command {
 	const char *name, *doc;
@@ -40,23 +40,24 @@ static const struct opt no_opts[] = { { 0 } };
 static const struct opt_program program = {
 	.name = "opcollect",
 	.synopsis = "COMMAND [OPTIONS] [ARGS]",
-	.about = "Collects samples into OProfile sample files. Commands:\n"
-		 "  record    profile a command, processes or the machine into a session\n"
-		 "  replay    file the samples of a saved stream of the driver\n"
-		 "  daemon    profile the machine for as long as it runs\n"
-		 "  config    print the daemon's options and where they come from\n"
-		 "  start     let the daemon take samples\n"
-		 "  stop      let it take none\n"
-		 "  dump      wait until all samples so far can be read\n"
-		 "  reset     empty session \"current\"\n"
-		 "  status    print what the daemon does\n"
-		 "  save      close \"current\" into a session that is kept\n"
-		 "  remove    remove a session\n"
-		 "  deinit    give back counters and buffers\n"
-		 "  shutdown  end the daemon\n"
-		 "  set       change how the daemon samples\n"
-		 "  events    list the events that can be sampled\n"
-		 "\"opcollect COMMAND --help\" tells the options of each.",
+	.about =
+		"Collects samples into OProfile sample files. Commands:\n"
+		"  record    profile a command, processes or the machine into a session\n"
+		"  replay    file the samples of a saved stream of the driver\n"
+		"  daemon    profile the machine for as long as it runs\n"
+		"  config    print the daemon's options and where they come from\n"
+		"  start     let the daemon take samples\n"
+		"  stop      let it take none\n"
+		"  dump      wait until all samples so far can be read\n"
+		"  reset     empty session \"current\"\n"
+		"  status    print what the daemon does\n"
+		"  save      close \"current\" into a session that is kept\n"
+		"  remove    remove a session\n"
+		"  deinit    give back counters and buffers\n"
+		"  shutdown  end the daemon\n"
+		"  set       change how the daemon samples\n"
+		"  events    list the events that can be sampled\n"
+		"\"opcollect COMMAND --help\" tells the options of each.",
 	.opts = no_opts,
 };
 

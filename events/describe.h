@@ -5,7 +5,7 @@
 #include "base/strbuf.h"
 #include "events/event.h"
 #include "events/machine.h"
-#include "events/table.h"
+#include "events/table/table.h"
 
 /* Events in words, for people. */
 

@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/number.h"
 
 /* What ext: names, where it is no unit of the machine's own. */
 static const struct kind {
@@ -68,8 +69,8 @@ void ev_encode(const struct ev_table *t, const struct ev_def *d,
 int ev_attr_resolve(struct ev_attr *a, struct err *err)
 {
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
-	char path[160], *end;
-	unsigned long type;
+	char path[160];
+	uint64_t type;
 
 	if (!a->pmu)
 		return 0;
@@ -80,8 +81,7 @@ int ev_attr_resolve(struct ev_attr *a, struct err *err)
 			"this machine has no %s: the processor does not have it, a "
 			"hypervisor hides it, or the kernel has no driver for it",
 			a->pmu);
-	type = strtoul(text.data, &end, 10);
-	if (end == text.data || type > UINT32_MAX)
+	if (!number_digits(text.data, 10, &type) || type > UINT32_MAX)
 		return err_set(err, -EINVAL, "%s: is no number", path);
 	a->type = (uint32_t)type;
 	return 0;

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "events/table.h"
+#include "events/table/table.h"
 
 /* How perf is asked for an event: what goes into struct perf_event_attr. */
 struct ev_attr {

@@ -8,9 +8,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/suggest.h"
 #include "events/encode.h"
 
-enum { MAX_SUGGESTIONS = 3, RAW_COUNT = 100000 };
+enum { MAX_SUGGESTIONS = 3, RAW_COUNT = 100000, FAR = EDIT_DISTANCE_MAX };
 
 /* What tables call cycles. */
 static const char *const cycles[] = {
@@ -95,48 +96,31 @@ bool ev_event_find(const struct ev_tables *in, const char *name, struct ev_event
 	return d || find_raw(name, out, name_room);
 }
 
-/* One value of the edit distance's next row. */
-static int cheapest(const int *above, int left, int j, bool same)
+/* @name as names are compared: case and - _ do not count.  False: it is too long. */
+static bool fold(const char *name, char out[EDIT_DISTANCE_MAX + 1])
 {
-	int best = above[j] + !same;
+	size_t len = strlen(name);
 
-	if (above[j + 1] + 1 < best)
-		best = above[j + 1] + 1;
-	return left + 1 < best ? left + 1 : best;
+	for (size_t i = 0; i <= len && len <= EDIT_DISTANCE_MAX; i++)
+		out[i] = name[i] == '_' ? '-' : (char)tolower((unsigned char)name[i]);
+	return len <= EDIT_DISTANCE_MAX;
 }
 
-/* How many letters must be changed, added or left out; case and - _ do not count. */
-static int distance(const char *a, const char *b)
+/*
+ * How many letters of @candidate must change to make @name of it, FAR: too many.  A third
+ * of the letters may be wrong; a part of a name counts as one mistake.
+ */
+static int distance(const char *name, const char *candidate)
 {
-	int rows[2][EV_FAR + 1];
-	size_t la = strlen(a), lb = strlen(b);
-
-	if (la > EV_FAR || lb > EV_FAR)
-		return EV_FAR;
-	for (size_t j = 0; j <= lb; j++)
-		rows[0][j] = (int)j;
-	for (size_t i = 0; i < la; i++) {
-		int *above = rows[i & 1], *row = rows[(i + 1) & 1];
-		int ca = a[i] == '_' ? '-' : tolower((unsigned char)a[i]);
-
-		row[0] = (int)i + 1;
-		for (size_t j = 0; j < lb; j++) {
-			int cb = b[j] == '_' ? '-' : tolower((unsigned char)b[j]);
-
-			row[j + 1] = cheapest(above, row[j], (int)j, ca == cb);
-		}
-	}
-	return rows[la & 1][lb];
-}
-
-/* A third of the letters may be wrong; a part of a name counts as one mistake. */
-int ev_distance(const char *name, const char *candidate)
-{
-	int d = distance(name, candidate);
+	char a[EDIT_DISTANCE_MAX + 1], b[EDIT_DISTANCE_MAX + 1];
+	int d;
 
 	if (strlen(name) >= 3 && strcasestr(candidate, name))
 		return 1;
-	return d <= (int)(strlen(name) + 2) / 3 ? d : EV_FAR;
+	if (!fold(name, a) || !fold(candidate, b))
+		return FAR;
+	d = (int)edit_distance(a, b, EDIT_DISTANCE_MAX);
+	return d <= (int)(strlen(name) + 2) / 3 ? d : FAR;
 }
 
 /* Keeps the nearest, the first ones of equals. */
@@ -144,9 +128,9 @@ static void add_nearest(const char *name, const char *candidate,
 			const char *found[MAX_SUGGESTIONS], int far[MAX_SUGGESTIONS],
 			int *nr)
 {
-	int d = ev_distance(name, candidate), at;
+	int d = distance(name, candidate), at;
 
-	if (d >= EV_FAR)
+	if (d >= FAR)
 		return;
 	for (int i = 0; i < *nr; i++)
 		if (!strcasecmp(found[i], candidate))

@@ -8,7 +8,7 @@
 
 #include "base/strbuf.h"
 #include "events/machine.h"
-#include "events/table.h"
+#include "events/table/table.h"
 
 /* Events by name, of a list of tables. */
 
@@ -46,10 +46,5 @@ void ev_event_of(const struct ev_table *t, const struct ev_def *d, struct ev_eve
 
 /* Appends "did you mean A or B?", or nothing if no name is near @name. */
 void ev_event_suggest(const struct ev_tables *in, const char *name, struct strbuf *out);
-
-/* How many of the letters of @candidate must change to make @name of it: 0 same but for
- * case and - _, EV_FAR: too many. */
-enum { EV_FAR = 96 };
-int ev_distance(const char *name, const char *candidate);
 
 #endif

@@ -23,7 +23,8 @@ struct fields {
 
 /* ---- unit masks */
 
-void ev_masks_allowed(const struct ev_masks *s, struct strbuf *out)
+/* Appends the unit masks of a set that may be asked for: "0x1 (edge), 0x2". */
+static void add_allowed(const struct ev_masks *s, struct strbuf *out)
 {
 	size_t shown = 0;
 
@@ -45,7 +46,7 @@ static int bad_mask(const struct ev_masks *s, const char *text, const char *give
 {
 	CLEANUP(strbuf_fini) struct strbuf allowed = { 0 };
 
-	ev_masks_allowed(s, &allowed);
+	add_allowed(s, &allowed);
 	return err_set(err, -EINVAL, "event %s: unit mask %s %s: there %s %s", text,
 		       given, why, s->all.len == 1 ? "is only" : "are",
 		       strbuf_str(&allowed));

@@ -27,8 +27,8 @@ struct ev_spec {
  * mask may be given by its name; "sys" or "user" instead of KERNEL and USER samples one
  * mode only.  All that OProfile checks is checked: minimum count, unit mask.
  * @in: tables in which names are looked up; they must outlive @out
- * @out: of the caller; it must not be moved after this, since event.name may point into it
- *	(ev_spec_copy())
+ * @out: of the caller; it must not be moved after this, since event.name may point into
+ *	it (ev_spec_copy())
  * Returns 0, -ENOENT for an unknown name (the message suggests near ones), -EINVAL.
  */
 int ev_spec_parse_in(const struct ev_tables *in, const char *text, struct ev_spec *out,
@@ -47,8 +47,5 @@ void ev_spec_encode(const struct ev_spec *spec, struct ev_attr *out);
 /* How the driver is asked for it, a sample every @count events; as ev_encode_driver(). */
 int ev_spec_driver(const struct ev_spec *spec, uint64_t count, unsigned counter,
 		   struct ev_driver *out, struct err *err);
-
-/* Appends the unit masks of a set that may be asked for: "0x1 (edge), 0x2". */
-void ev_masks_allowed(const struct ev_masks *s, struct strbuf *out);
 
 #endif

@@ -2,17 +2,21 @@
 #include "events/machine.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#if defined(__x86_64__) || defined(__i386__)
-#include <cpuid.h>
-#endif
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/vec.h"
+#include "events/table/source.h"
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#endif
 
 static const struct cpu {
 	const char *vendor;
@@ -64,8 +68,8 @@ static bool slurp(const char *path, struct strbuf *text)
 	return !file_slurp(AT_FDCWD, path, 256, text, NULL) && text->len;
 }
 
-/* Does the kernel drive counters of the cores?  Their unit has perf's type "raw", or is one
- * of several kinds of cores. */
+/* Does the kernel drive counters of the cores?  Their unit has perf's type "raw", or is
+ * one of several kinds of cores. */
 static bool has_counters(void)
 {
 	static const char devices[] = "/sys/bus/event_source/devices";
@@ -222,4 +226,85 @@ void ev_machine_say(const struct ev_machine *m, struct strbuf *out)
 		strbuf_puts(out,
 			    "; the kernel drives no performance counters of it: only "
 			    "TIMER and the kernel's own events can be sampled");
+}
+
+/* ---- tables, each read once */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static VEC(struct ev_table *) cache;
+
+static int get_locked(const char *cpu, const struct ev_table **out, struct err *err)
+{
+	struct ev_table *t;
+	int rc;
+
+	vec_for(&cache, known)
+		if (!strcmp((*known)->cpu, cpu)) {
+			*out = *known;
+			return 0;
+		}
+	rc = ev_table_load(&ev_installed, cpu, &t, err);
+	if (rc)
+		return rc;
+	if (vec_push(&cache, t)) {
+		ev_table_free(t);
+		return err_set(err, -ENOMEM, "out of memory");
+	}
+	*out = t;
+	return 0;
+}
+
+int ev_table_get(const char *cpu, const struct ev_table **out, struct err *err)
+{
+	int rc;
+
+	pthread_mutex_lock(&lock);
+	rc = get_locked(cpu, out, err);
+	pthread_mutex_unlock(&lock);
+	return rc;
+}
+
+/* ---- the machine's */
+
+static pthread_once_t tables_once = PTHREAD_ONCE_INIT;
+static struct ev_tables tables;
+static struct err trouble;
+
+static int add_table(const char *cpu)
+{
+	struct err err = { 0 };
+	int rc = ev_table_get(cpu, &tables.all[tables.nr], &err);
+
+	if (!rc)
+		tables.nr++;
+	else if (!trouble.code)
+		trouble = err;
+	return rc;
+}
+
+/* Where a type has no table of its own, what all processors of its kind count. */
+static void add_cpu_table(const char *cpu)
+{
+	if (!*cpu || add_table(cpu) != -ENOENT)
+		return;
+	if (!strncmp(cpu, "i386/", 5))
+		add_table("i386/arch_perfmon");
+	else if (!strncmp(cpu, "arm/armv8", 9))
+		add_table("arm/armv8-pmuv3");
+}
+
+static void load_tables(void)
+{
+	add_cpu_table(ev_machine()->cpu);
+	add_table("perf/generic");
+	add_table("perf/software");
+	add_table("timer");
+}
+
+const struct ev_tables *ev_machine_tables(const char **why)
+{
+	pthread_once(&tables_once, load_tables);
+	if (why)
+		*why = trouble.msg;
+	return &tables;
 }

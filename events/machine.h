@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "events/table.h"
+#include "events/table/table.h"
 
 /* The processor a program runs on. */
 struct ev_machine {

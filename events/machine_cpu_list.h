@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * CPU(vendor, family, first model, last model, processor type): the vendors' manuals; the
- * types are OProfile's, and in its manner for those it does not know.  The first that fits.
+ * types are OProfile's, and in its manner for those it does not know.  The first that
+ * fits.
  */
 CPU("GenuineIntel", 15, 0, 2, "i386/p4")
 CPU("GenuineIntel", 15, 3, 255, "i386/p4_prescott")

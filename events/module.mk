@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-$(call library,events,$(wildcard events/*.c))
+$(call library,events,$(wildcard events/*.c events/table/*.c))
 
 # The tables kept by hand are in the programs; changing one builds that object anew.
 EVENT_TABLES := $(wildcard events/tables/*/events events/tables/*/unit_masks \
 	events/tables/*/*/events events/tables/*/*/unit_masks)
-$(call objects,events/builtin.c) $(call fuzz_objects,events/builtin.c): $(EVENT_TABLES)
+$(call objects,events/table/source.c) $(call fuzz_objects,events/table/source.c): \
+	$(EVENT_TABLES)
 
-# What libpfm4 knows besides, in the same syntax; beside a copy of the others it lies where
-# programs look for tables: ../share/opfs/events from their directory.
+# What libpfm4 knows besides, in the same syntax; beside a copy of the others it lies
+# where programs look for tables: ../share/opfs/events from their directory.
 LIBS_pfm := -lpfm
 $(call library,pfm,events/generate/pfm.c)
 EVENTS_DIR := $(O)/share/opfs/events

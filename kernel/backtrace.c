@@ -30,7 +30,7 @@ unsigned int opk_kernel_callers(struct pt_regs *regs, unsigned long *callers,
 	return found;
 }
 
-/* A pointer authentication code is no part of an address. */
+/* A pointer authentication code is not part of the address. */
 static unsigned long plain(unsigned long pc)
 {
 #ifdef CONFIG_ARM64

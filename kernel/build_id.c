@@ -10,14 +10,16 @@
 
 enum { MAX_PHDRS = 64, MAX_NOTES = 4096 };
 
-/* memfd_secret()'s pages are not mapped in the kernel, huge pages are not worth it. */
+/*
+ * The kernel does not map pages of memfd_secret(); huge pages are not worth the effort.
+ */
 static bool may_look(const struct inode *inode)
 {
 	return S_ISREG(inode->i_mode) && inode->i_sb->s_magic != SECRETMEM_MAGIC &&
 	       inode->i_sb->s_magic != HUGETLBFS_MAGIC;
 }
 
-/* Copies bytes of a file that are in the page cache.  false: not all of them are. */
+/* Copies bytes of a file from the page cache.  false: some of them are not cached. */
 static bool peek(struct address_space *pages, u64 off, void *to, size_t len)
 {
 	struct page *page;

@@ -9,9 +9,10 @@ struct inode;
 enum { OPK_BUILD_ID = 20 };
 
 /*
- * The build-id of an ELF file, as far as the page cache holds what tells it: nothing is
- * read from a disk or network.  @inode: the one that has the pages.  Process context.
- * Returns its bytes (at most OPK_BUILD_ID, a longer one is cut), or 0.
+ * The build-id of an ELF file, if its headers and notes are in the page cache: nothing
+ * is read from a disk or the network.  @inode: the one that has the pages.  Process
+ * context. Returns its length in bytes (at most OPK_BUILD_ID, a longer one is cut), or
+ * 0.
  */
 unsigned int opk_build_id(const struct inode *inode, u8 *id);
 

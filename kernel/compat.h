@@ -2,7 +2,7 @@
 #ifndef OPK_COMPAT_H
 #define OPK_COMPAT_H
 
-/* What differs between the kernels that the driver is built for; nowhere else. */
+/* All differences between the kernels that the driver is built for. */
 
 #include <linux/dcache.h>
 #include <linux/fs.h>
@@ -43,7 +43,10 @@ static inline void opk_inode_times(struct inode *inode)
 #endif
 }
 
-/* The path that a user knows a mapped file by; a stacked file system's own is another. */
+/*
+ * The path by which a user knows a mapped file; a stacked file system has another
+ * inside.
+ */
 static inline const struct path *opk_file_path(const struct file *file)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0)
@@ -81,7 +84,7 @@ static inline unsigned long opk_module_text(const struct module *mod, unsigned l
 #endif
 }
 
-/* Hangs a new inode under a dentry that stays until the file system is gone. */
+/* Adds a new inode to a dentry that stays until the file system is gone. */
 static inline void opk_d_add(struct dentry *dentry, struct inode *inode)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 19, 0)
@@ -92,7 +95,7 @@ static inline void opk_d_add(struct dentry *dentry, struct inode *inode)
 #endif
 }
 
-/* What the tracepoint sched_process_exit hands over. */
+/* The arguments of the tracepoint sched_process_exit. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
 #define OPK_EXIT_ARGS void *data, struct task_struct *task_gone, bool group_dead
 #else

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Runs: start, stop, and which source they sample with. */
+/* Starting and stopping runs, and choosing the source of their samples. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include "control.h"
@@ -31,13 +31,13 @@ struct opk_settings opk_settings = {
 
 bool opk_running;
 
-/* Outermost: taken by whoever writes to a file, around all that a run needs. */
+/* The outermost lock: held by every write that starts, stops or sets up a run. */
 static DEFINE_MUTEX(control_mutex);
-static LIST_HEAD(sources);	    /* control_mutex */
-static struct opk_source *chosen;   /* NULL: auto; control_mutex */
-static struct opk_source *source;   /* of the run; control_mutex */
+static LIST_HEAD(sources);        /* under control_mutex */
+static struct opk_source *chosen; /* NULL: auto; under control_mutex */
+static struct opk_source *source; /* of the run; under control_mutex */
 static int hotplug_state;
-static bool beginning;		    /* CPUs that fail now fail the start */
+static bool beginning; /* a CPU that cannot be sampled makes the start fail */
 
 int opk_setting_store(u64 *setting, u64 value)
 {
@@ -61,7 +61,7 @@ static int cpu_comes(unsigned int cpu)
 		rc = source->start(cpu);
 	if (!rc || beginning)
 		return rc;
-	/* A CPU that comes later is wanted, sampled or not. */
+	/* A CPU that comes online later is sampled too, if it can be. */
 	opk_count(OPK_STAT_HOTPLUG_FAILED);
 	pr_warn("cpu %u came and is not sampled: error %d\n", cpu, rc);
 	return 0;
@@ -89,7 +89,7 @@ static int check_settings(void)
 	return -EINVAL;
 }
 
-/* All that comes before the first sample; undone by release_run(). */
+/* Everything that precedes the first sample; undone by release_run(). */
 static int prepare_run(void)
 {
 	int rc = check_settings();
@@ -101,7 +101,7 @@ static int prepare_run(void)
 	rc = opk_works_begin();
 	if (rc)
 		goto undo_setup;
-	/* First of all: it fails while a reader still needs what the others drop. */
+	/* Comes first: it fails while a reader still needs what the other calls free. */
 	rc = opk_event_begin(opk_settings.buffer_size);
 	if (rc)
 		goto undo_works;
@@ -125,7 +125,7 @@ static void end_run(void)
 {
 	WRITE_ONCE(opk_running, false);
 	opk_notices_end();
-	/* Handlers that still saw it true are done after this. */
+	/* Handlers that saw it true have returned after this. */
 	synchronize_rcu();
 	opk_works_end();
 	opk_sync_end();

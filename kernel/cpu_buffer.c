@@ -43,11 +43,12 @@ bool opk_cpu_write(struct opk_cpu *cpu, u64 *words, unsigned int len,
 	}
 	for (i = 1; i < n; i++)
 		cpu->words[(head + i) & cpu->mask] = words[i];
-	/* Commits: whoever sees the head sees the record. */
+	/* Commits the record: whoever sees the head sees all of it. */
 	smp_store_release(&cpu->words[head & cpu->mask], opk_rec_set_len(words[0], n));
 	/*
-	 * From the reservation on last_end was not head, so an NMI tells its task
-	 * itself.  If one came, what is stored here does not match head either.
+	 * While the record was reserved, last_end was not head, so an NMI wrote its task
+	 * itself. If there was one, last_end as it is stored here does not match head
+	 * either.
 	 */
 	if (switched)
 		cpu->last_task = *task;
@@ -63,7 +64,10 @@ unsigned int opk_cpu_read(struct opk_cpu *cpu, u64 *words)
 	u64 tail = cpu->tail, head;
 	unsigned int i, len;
 
-	/* Pairs with the release in opk_cpu_write(): all of a record or none. */
+	/*
+	 * Pairs with the release in opk_cpu_write(): a reader sees a whole record or
+	 * nothing.
+	 */
 	head = smp_load_acquire(&cpu->words[tail & cpu->mask]);
 	if (!head)
 		return 0;
@@ -121,7 +125,7 @@ int opk_cpu_alloc(unsigned int nr, u64 words, unsigned int depth)
 		cpu_free(cpu);
 		return -ENOMEM;
 	}
-	/* A handler on that CPU sees the whole of it or nothing. */
+	/* A handler on that CPU sees either nothing or all of it. */
 	smp_store_release(per_cpu_ptr(&opk_cpu, nr), cpu);
 	return 0;
 }

@@ -14,9 +14,9 @@
 struct opk_work;
 
 /*
- * What a CPU needs to take samples.  Made when the CPU is first sampled, kept until the
- * next run or the end of the module: late works and the reader still look at it after
- * the CPU went offline.
+ * What a CPU needs to take samples.  Made when the CPU is first sampled, and kept until
+ * the next run or the end of the module: works that run late, and the reader, look at it
+ * after the CPU went offline.
  */
 struct opk_cpu {
 	/*
@@ -31,43 +31,43 @@ struct opk_cpu {
 	u64 tail;
 
 	/*
-	 * The task of the record that ends at last_end: it need not be told again if
-	 * that is where head is.  Written where head is.
+	 * The task of the record that ends at last_end; the next record need not repeat
+	 * it if last_end is still head.  Valid once last_end equals head.
 	 */
 	struct opk_task last_task;
 	u64 last_end;
-	/* The task of the records that the synchroniser reads. */
+	/* The task of the records that the synchroniser is reading. */
 	struct opk_task read_task;
 
-	/* One for interrupts, one for NMIs. */
+	/* One for interrupts and one for NMIs. */
 	struct opk_scratch *scratch[2];
 	struct opk_guard guard;
 
 	unsigned int cpu;
 	struct llist_head from_nmi; /* works that an NMI could not resolve */
 	struct irq_work resolve;    /* resolves them */
-	struct irq_work kick;	    /* starts a synchronisation */
+	struct irq_work kick;       /* starts a synchronisation */
 	struct opk_work **works;
 	unsigned int nr_works, next_work;
 };
 
 DECLARE_PER_CPU(struct opk_cpu *, opk_cpu);
 
-/* Makes a CPU's buffers, for @words words and chains of @depth callers. */
+/* Allocates a CPU's buffers: @words words, and call chains of @depth callers. */
 int opk_cpu_alloc(unsigned int cpu, u64 words, unsigned int depth);
-/* Frees all; no work may be outstanding, nothing may run. */
+/* Frees all buffers; no work may be outstanding and no run in progress. */
 void opk_cpu_free_all(void);
 
 /*
- * Appends a record and, if it is another than the last one's, its task.  On this CPU,
+ * Appends a record, and its task if that differs from the last record's.  On this CPU,
  * in an interrupt or NMI.  @words has room for the task (OPK_TASK_WORDS).  false: full.
  */
 bool opk_cpu_write(struct opk_cpu *cpu, u64 *words, unsigned int len,
 		   const struct opk_task *task);
 
 /*
- * Takes the next record out.  One reader at a time, any CPU, process context.
- * @words: OPK_REC_WORDS.  Returns its words, or 0: no more for now.
+ * Takes the next record out.  One reader at a time, on any CPU, in process context.
+ * @words: OPK_REC_WORDS.  Returns the number of words, 0 if there is no record for now.
  */
 unsigned int opk_cpu_read(struct opk_cpu *cpu, u64 *words);
 

@@ -27,7 +27,7 @@ enum { NR_WORKS = 128, WAIT_MS = 1000 };
 
 enum {
 	WORK_FREE,
-	WORK_QUEUED,	/* its sample is not accounted for yet */
+	WORK_QUEUED,    /* its sample is not accounted for yet */
 	WORK_FINISHING, /* being stored or counted */
 	WORK_ABANDONED, /* counted as lost at the end of the run */
 };
@@ -38,28 +38,30 @@ struct opk_work {
 	atomic_t state;
 	struct opk_cpu *cpu;
 	struct task_struct *task; /* a reference */
-	struct opk_raw raw;	  /* last: frames beyond the depth are not there */
+	struct opk_raw raw;       /* last: frames beyond the depth are not there */
 };
 
 static unsigned int test_delay_ms;
 module_param(test_delay_ms, uint, 0400);
-MODULE_PARM_DESC(test_delay_ms, "For tests: how long the last instructions of a task's work take");
+MODULE_PARM_DESC(test_delay_ms,
+		 "For tests: how long the last instructions of a task's work take");
 
 static unsigned int test_hold_ms;
 module_param(test_hold_ms, uint, 0400);
-MODULE_PARM_DESC(test_hold_ms, "For tests: how long a task's work waits before it begins");
+MODULE_PARM_DESC(test_hold_ms,
+		 "For tests: how long a task's work waits before it begins");
 
-/* Has any task been given a work since the module was loaded? */
+/* True once any task was given a work since the module was loaded. */
 static bool works_used;
 
-/* Works that are not free, and one more during a run. */
+/* The number of works in use, plus one during a run. */
 static atomic_t outstanding;
-/* Works with a task that an interrupt may not drop. */
+/* Works that hold a task whose reference an interrupt may not drop. */
 static LLIST_HEAD(graveyard);
 
 /*
- * The last thing that is done with a work.  Whoever ends the last one, ends the run's
- * hold on the module; the module's end waits until this has returned.
+ * The last step of every work.  Ending the last work releases the run's hold on the
+ * module; the module's exit waits until this function has returned.
  */
 static void work_free(struct opk_work *work)
 {
@@ -73,14 +75,14 @@ static bool claim(struct opk_work *work)
 	return atomic_cmpxchg(&work->state, WORK_QUEUED, WORK_FINISHING) == WORK_QUEUED;
 }
 
-/* Counts the sample as lost, unless that was done at the end of the run. */
+/* Counts the sample as lost, unless the end of the run has done so. */
 static void lose(struct opk_work *work, unsigned int reason)
 {
 	if (claim(work))
 		opk_count(reason);
 }
 
-/* In the sampled task, before it runs user code again: sleeping is allowed. */
+/* Runs in the sampled task before it returns to user code: it may sleep. */
 static void run_in_task(struct callback_head *head)
 {
 	struct opk_work *work = container_of(head, struct opk_work, task_work);
@@ -127,7 +129,7 @@ out:
 	put_task_struct(current);
 	opk_stats_delay(ktime_get_ns() - begin);
 	work_free(work);
-	/* Here the module may be on its way out. */
+	/* From here on the module may be exiting. */
 	if (unlikely(test_delay_ms))
 		mdelay(test_delay_ms);
 }
@@ -149,18 +151,19 @@ found:
 	work->cpu = cpu;
 	get_task_struct(current);
 	work->task = current;
-	memcpy(&work->raw, raw, offsetof(struct opk_raw, frames) +
-	       (raw->nr_kernel + raw->nr_user) * sizeof(raw->frames[0]));
+	memcpy(&work->raw, raw,
+	       offsetof(struct opk_raw, frames) +
+		       (raw->nr_kernel + raw->nr_user) * sizeof(raw->frames[0]));
 	return work;
 }
 
-/* 0, or OPK_LOST_EXITED: the task has no more to run. */
+/* 0, or OPK_LOST_EXITED: the task will not run user code again. */
 static int queue(struct opk_work *work)
 {
 	WRITE_ONCE(works_used, true);
 	init_task_work(&work->task_work, run_in_task);
-	return task_work_add(work->task, &work->task_work, TWA_RESUME) ?
-	       OPK_LOST_EXITED : 0;
+	return task_work_add(work->task, &work->task_work, TWA_RESUME) ? OPK_LOST_EXITED
+								       : 0;
 }
 
 int opk_defer(struct opk_cpu *cpu, const struct opk_raw *raw, bool nmi)
@@ -184,7 +187,7 @@ int opk_defer(struct opk_cpu *cpu, const struct opk_raw *raw, bool nmi)
 	return lost;
 }
 
-/* Ends a work whose task may be gone. */
+/* Ends a work whose task may no longer exist. */
 static void end_in_irq(struct opk_work *work)
 {
 	if (work->task == current) {
@@ -197,15 +200,14 @@ static void end_in_irq(struct opk_work *work)
 }
 
 /*
- * Has the task not run user code since the NMI?  If this interrupt came at once the task
- * still is where the NMI found it.
+ * True if the task has not run user code since the NMI: if this interrupt came at once,
+ * the task still is where the NMI found it.
  */
 static bool still_there(const struct opk_work *work)
 {
 	struct pt_regs *regs = get_irq_regs();
 
-	return work->task == current &&
-	       (work->raw.kernel || (regs && user_mode(regs)));
+	return work->task == current && (work->raw.kernel || (regs && user_mode(regs)));
 }
 
 static void after_nmi(struct opk_cpu *cpu, struct opk_work *work, u64 *words)
@@ -216,7 +218,7 @@ static void after_nmi(struct opk_cpu *cpu, struct opk_work *work, u64 *words)
 		return;
 	}
 	if (work->raw.kernel) {
-		/* A task that is in the kernel may stay there for hours. */
+		/* A task in the kernel may stay there for hours. */
 		opk_store_unresolved(cpu, &work->raw, words);
 		claim(work);
 		end_in_irq(work);
@@ -262,7 +264,7 @@ int opk_works_begin(void)
 	return -EBUSY;
 }
 
-/* Counts the works that nobody finished; true: none is being finished just now. */
+/* Counts works that were never run; true if none of them is being finished right now. */
 static bool abandon(struct opk_cpu *cpu)
 {
 	unsigned int i;
@@ -307,7 +309,7 @@ void opk_works_end(void)
 			usleep_range(1000, 2000);
 	} while (!quiet);
 	opk_works_bury();
-	/* The works that are left keep the module, in place of the run. */
+	/* From now on the works that are left keep the module, instead of the run. */
 	__module_get(THIS_MODULE);
 	if (atomic_dec_and_test(&outstanding))
 		module_put(THIS_MODULE);
@@ -321,8 +323,8 @@ void opk_works_exit(void)
 
 int opk_works_alloc(struct opk_cpu *cpu, unsigned int depth)
 {
-	size_t size = offsetof(struct opk_work, raw.frames) +
-		      depth * sizeof(unsigned long);
+	size_t size =
+		offsetof(struct opk_work, raw.frames) + depth * sizeof(unsigned long);
 	unsigned int i;
 
 	cpu->works = kcalloc(NR_WORKS, sizeof(*cpu->works), GFP_KERNEL);

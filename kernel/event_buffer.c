@@ -11,14 +11,14 @@
 #include <linux/vmalloc.h>
 
 #include "control.h"
-#include "event_ring.h"
+#include "event_reader.h"
 #include "stats.h"
 
 struct opk_event_ring opk_ring = {
 	.read_mutex = __MUTEX_INITIALIZER(opk_ring.read_mutex),
 };
 
-/* What the stream says just now about the samples that follow. */
+/* The context that the stream has established for the samples that follow. */
 struct context {
 	u32 cpu;
 	bool cpu_known, mode_known, kernel, place_known, task_known;
@@ -28,20 +28,20 @@ struct context {
 };
 
 static DEFINE_SPINLOCK(lock);
-static struct context told; /* by what is in the ring; lock */
-static u64 now_ns;	    /* lock */
-static bool module_missed;  /* a notice found no room; lock */
+static struct context told; /* of the records in the ring; under lock */
+static u64 now_ns;          /* under lock */
+static bool module_missed;  /* a notice found no room; under lock */
 
-/* One sample with all it may need: context, chain, registers. */
+/* A sample with everything it may need: context, call chain, registers. */
 enum { STAGE_WORDS = 64 + 3 + OPK_MAX_REGS + (1 + OPK_MAX_DEPTH) * 8 + 8 };
-/* Room that samples leave for notices. */
+/* Room that samples leave for notices, in words. */
 enum { RESERVE_WORDS = 1024 };
 
 static struct {
 	u64 words[STAGE_WORDS];
 	unsigned int len;
 	struct context context;
-} stage; /* lock */
+} stage; /* under lock */
 
 static void say(u64 word)
 {
@@ -54,13 +54,16 @@ static void say_code(unsigned int code, unsigned int len, u32 arg)
 	say(OPK_HEAD(code, len, arg));
 }
 
-/* Appends what is staged.  false: no room, and nothing was appended. */
+/* Appends the staged words.  false: there was no room, and nothing was appended. */
 static bool commit(unsigned int reserve)
 {
 	u64 head = opk_ring.head, tail;
 	unsigned int i;
 
-	/* Pairs with the reader's release: it has copied what is overwritten. */
+	/*
+	 * Pairs with the reader's release: it has copied the words that are overwritten
+	 * now.
+	 */
 	tail = smp_load_acquire(&opk_ring.tail);
 	if (!opk_ring.words || head + stage.len + reserve - tail > opk_ring.mask + 1)
 		return false;
@@ -145,7 +148,7 @@ static void say_context(unsigned int cpu, const struct opk_task *task)
 	say_task(task);
 }
 
-/* The sampled place itself, with its registers if there are any. */
+/* The sampled place, with its registers if there are any. */
 static void say_sample(u64 head, const u64 *ext, const struct opk_place *place)
 {
 	u64 event = opk_rec_counter(head) | (head & OPK_REC_LATE ? OPK_EVENT_LATE : 0);
@@ -153,8 +156,8 @@ static void say_sample(u64 head, const u64 *ext, const struct opk_place *place)
 
 	if (ext) {
 		nr = *ext >> 32 & 0xffff;
-		say_code(*ext >> 48 == OPK_EXT_FETCH ? OPK_IBS_FETCH : OPK_IBS_OP,
-			 3 + nr, nr);
+		say_code(*ext >> 48 == OPK_EXT_FETCH ? OPK_IBS_FETCH : OPK_IBS_OP, 3 + nr,
+			 nr);
 	}
 	say(place->off);
 	say(event);
@@ -286,7 +289,7 @@ void opk_event_free(void)
 {
 	u64 *words;
 
-	/* A late work may look whether there is room. */
+	/* A work that runs late may check whether there is room. */
 	spin_lock(&lock);
 	words = opk_ring.words;
 	opk_ring.words = NULL;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The reading side of the event buffer.  What must not be lost with a full buffer - the
- * head and end of the stream, images, losses - is not in the ring: it is made here, when
- * it is due, between records.
+ * The reading side of the event buffer.  Records that a full buffer must not lose - the
+ * first and last of the stream, images, losses - are not in the ring: they are made here
+ * when they are due, between records of the ring.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include "event_buffer.h"
+#include "event_reader.h"
 
 #include <linux/cpumask.h>
 #include <linux/mm.h>
@@ -18,7 +18,7 @@
 #include <linux/wait.h>
 
 #include "control.h"
-#include "event_ring.h"
+#include "event_buffer.h"
 #include "images.h"
 #include "oprofilefs.h"
 #include "stats.h"
@@ -27,24 +27,24 @@
 enum { MIN_READ = 8192, OUT_WORDS = MIN_READ / 8, HELLO_WORDS = 256 };
 
 enum phase {
-	PHASE_IDLE,	/* nothing to tell until a run begins */
-	PHASE_BEGUN,	/* OPK_HELLO is due */
+	PHASE_IDLE,  /* no run has begun */
+	PHASE_BEGUN, /* OPK_HELLO is due */
 	PHASE_RUNNING,
-	PHASE_ENDED,	/* no more comes: the rest, and OPK_BYE, are due */
-	PHASE_EOF,	/* read() returns 0 next */
+	PHASE_ENDED, /* no more words come: the rest and OPK_BYE are due */
+	PHASE_EOF,   /* the next read() returns 0 */
 };
 
 static DECLARE_WAIT_QUEUE_HEAD(wait);
-static unsigned long opened; /* bit 0 */
-static bool attached;	     /* a run may begin */
-static int phase;	     /* written under read_mutex */
-static bool hello_told;      /* read_mutex */
-static u64 hello[HELLO_WORDS]; /* as the run began */
+static unsigned long opened;   /* bit 0 */
+static bool attached;          /* a run may begin */
+static int phase;              /* written under read_mutex */
+static bool hello_told;        /* under read_mutex */
+static u64 hello[HELLO_WORDS]; /* when the run began */
 static unsigned int hello_words;
-static bool wanted;	     /* somebody wrote to dump */
-static u32 next_image;       /* read_mutex */
-static u64 lost_told[OPK_NR_LOST]; /* read_mutex */
-static u64 *out;	     /* OUT_WORDS; read_mutex */
+static bool wanted;                /* dump was written to */
+static u32 next_image;             /* under read_mutex */
+static u64 lost_told[OPK_NR_LOST]; /* under read_mutex */
+static u64 *out;                   /* OUT_WORDS; under read_mutex */
 
 static u64 unread(void)
 {
@@ -112,7 +112,7 @@ static unsigned int tell_bye(u64 *words)
 	return 5;
 }
 
-/* Where a reader's bytes go. */
+/* The destination of a read(). */
 struct dest {
 	char __user *buf;
 	size_t room, done; /* words */
@@ -126,7 +126,7 @@ static int give(struct dest *to, const u64 *words, size_t n)
 	return 0;
 }
 
-/* Tells the images that are new: before any sample that names them. */
+/* Writes the images that are new, before any sample that names them. */
 static int give_images(struct dest *to)
 {
 	u32 next;
@@ -134,7 +134,8 @@ static int give_images(struct dest *to)
 
 	for (;;) {
 		next = next_image;
-		n = opk_image_tell(&next, out, min_t(size_t, OUT_WORDS, to->room - to->done));
+		n = opk_image_tell(&next, out,
+				   min_t(size_t, OUT_WORDS, to->room - to->done));
 		if (n <= 0)
 			return n;
 		rc = give(to, out, n);
@@ -151,7 +152,7 @@ static u64 record_words(u64 at)
 	return 2 + OPK_HEAD_LEN(opk_ring.words[(at + 1) & opk_ring.mask]);
 }
 
-/* Copies whole records up to @head. */
+/* Copies whole records, up to @head. */
 static int give_records(struct dest *to, u64 head)
 {
 	u64 tail = opk_ring.tail, end = tail, n, first;
@@ -170,12 +171,12 @@ static int give_records(struct dest *to, u64 head)
 		rc = give(to, opk_ring.words, n - first);
 	if (rc)
 		return rc;
-	/* The words are copied before writers may reuse them. */
+	/* Copied before writers may reuse the words. */
 	smp_store_release(&opk_ring.tail, end);
 	return 0;
 }
 
-/* Fills @to with what there is.  0, -ENOSPC: full, or another -errno. */
+/* Fills @to with the records that there are.  0, -ENOSPC: full, or another -errno. */
 static int give_all(struct dest *to)
 {
 	int now = phase, rc;
@@ -189,7 +190,10 @@ static int give_all(struct dest *to)
 		if (phase == PHASE_BEGUN)
 			phase = PHASE_RUNNING;
 	}
-	/* Images that the records below name were defined before those were put. */
+	/*
+	 * The images that these records name were defined before the records were
+	 * written.
+	 */
 	head = smp_load_acquire(&opk_ring.head);
 	rc = give_images(to);
 	if (rc)

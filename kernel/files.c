@@ -23,11 +23,10 @@ static const struct opk_number numbers[] = {
 	{ "timer_hz", &opk_settings.timer_hz, 1, 100000 },
 };
 
-static ssize_t enable_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
+static int enable_show(struct seq_file *seq, void *unused)
 {
-	const char *text = READ_ONCE(opk_running) ? "1\n" : "0\n";
-
-	return simple_read_from_buffer(buf, count, pos, text, 2);
+	seq_puts(seq, READ_ONCE(opk_running) ? "1\n" : "0\n");
+	return 0;
 }
 
 static ssize_t enable_write(struct file *file, const char __user *buf, size_t count,
@@ -43,12 +42,12 @@ static ssize_t enable_write(struct file *file, const char __user *buf, size_t co
 	return rc ? rc : count;
 }
 
-static const struct file_operations enable_fops = {
-	.owner = THIS_MODULE,
-	.open = opk_open,
-	.read = enable_read,
-	.write = enable_write,
-};
+OPK_SHOW(enable, enable_write);
+
+static int dump_open(struct inode *inode, struct file *file)
+{
+	return opk_permitted();
+}
 
 static ssize_t dump_write(struct file *file, const char __user *buf, size_t count,
 			  loff_t *pos)
@@ -60,16 +59,14 @@ static ssize_t dump_write(struct file *file, const char __user *buf, size_t coun
 
 static const struct file_operations dump_fops = {
 	.owner = THIS_MODULE,
-	.open = opk_open,
+	.open = dump_open,
 	.write = dump_write,
 };
 
-static ssize_t source_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
+static int source_show(struct seq_file *seq, void *unused)
 {
-	char text[40];
-	int len = scnprintf(text, sizeof(text), "%s\n", opk_control_source());
-
-	return simple_read_from_buffer(buf, count, pos, text, len);
+	seq_printf(seq, "%s\n", opk_control_source());
+	return 0;
 }
 
 static ssize_t source_write(struct file *file, const char __user *buf, size_t count,
@@ -89,26 +86,16 @@ static ssize_t source_write(struct file *file, const char __user *buf, size_t co
 	return rc ? rc : n;
 }
 
-static const struct file_operations source_fops = {
-	.owner = THIS_MODULE,
-	.open = opk_open,
-	.read = source_read,
-	.write = source_write,
-};
+OPK_SHOW(source, source_write);
 
-/* A file whose text never changes: its i_private. */
-static ssize_t text_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
+/* A file whose text, its i_private, never changes. */
+static int text_show(struct seq_file *seq, void *unused)
 {
-	const char *text = file->private_data;
-
-	return simple_read_from_buffer(buf, count, pos, text, strlen(text));
+	seq_puts(seq, seq->private);
+	return 0;
 }
 
-static const struct file_operations text_fops = {
-	.owner = THIS_MODULE,
-	.open = opk_open,
-	.read = text_read,
-};
+OPK_SHOW(text, NULL);
 
 static const char *cpu_type(void)
 {
@@ -137,8 +124,7 @@ int opk_files_create(struct super_block *sb, struct dentry *root)
 		rc = opk_create(sb, root, files[i].name, files[i].mode, files[i].fops,
 				(void *)files[i].private);
 	for (i = 0; !rc && i < ARRAY_SIZE(numbers); i++)
-		rc = opk_create(sb, root, numbers[i].name, 0644, &opk_number_fops,
-				(void *)&numbers[i]);
+		rc = opk_create_number(sb, root, &numbers[i]);
 	if (!rc)
 		rc = opk_stats_create(sb, root);
 	if (!rc)

@@ -5,7 +5,7 @@
 struct super_block;
 struct dentry;
 
-/* Makes all that a new oprofilefs holds. */
+/* Creates the files and directories of a new oprofilefs. */
 int opk_files_create(struct super_block *sb, struct dentry *root);
 
 #endif

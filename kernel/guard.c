@@ -13,14 +13,14 @@
 
 enum { WINDOW_NS = 20 * NSEC_PER_MSEC, SHARE = 4 };
 
-static u64 period_ns;	       /* between samples at the highest rate */
-static unsigned long refreshed; /* jiffies */
+static u64 period_ns;           /* between samples at the highest allowed rate */
+static unsigned long refreshed; /* in jiffies */
 
-/* The variable is not exported; its file is. */
+/* The variable is not exported, so the file in /proc is read. */
 u64 opk_guard_max_rate(void)
 {
-	struct file *file = filp_open("/proc/sys/kernel/perf_event_max_sample_rate",
-				      O_RDONLY, 0);
+	struct file *file =
+		filp_open("/proc/sys/kernel/perf_event_max_sample_rate", O_RDONLY, 0);
 	char text[24] = "";
 	loff_t pos = 0;
 	u64 rate;
@@ -49,8 +49,8 @@ void opk_guard_refresh(void)
 }
 
 /*
- * Samples may come before they are due by what interrupts are late, so that a timer at
- * just the highest rate is let through.
+ * A sample may come early by as much as interrupts are delayed, so that a timer of
+ * exactly the highest rate passes.
  */
 static bool too_early(struct opk_guard *guard, u64 now)
 {
@@ -67,7 +67,7 @@ static bool too_early(struct opk_guard *guard, u64 now)
 	return true;
 }
 
-/* What is done takes no more than its share of each window. */
+/* The time spent in samples stays below its share of each window. */
 static bool too_long(struct opk_guard *guard, u64 now)
 {
 	/* An NMI may have begun a window later than @now. */

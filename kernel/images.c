@@ -25,7 +25,7 @@ static unsigned int max_images = 32767;
 module_param_named(images, max_images, uint, 0400);
 MODULE_PARM_DESC(images, "Most images in a run, 16 to 1048576; 104 bytes each");
 
-/* What makes an image: pointers are compared, never followed. */
+/* The identity of an image; the pointers are compared and never followed. */
 struct image_key {
 	const void *dentry, *mnt;
 	u64 ino, dev;
@@ -34,11 +34,11 @@ struct image_key {
 };
 
 enum state {
-	STATE_NEW,	/* taken, not yet in a bucket */
-	STATE_FOUND,	/* in a bucket, holds the file */
-	STATE_TWICE,	/* another CPU was faster: not used, but holds the file */
-	STATE_DEFINED,	/* all there is to know is known */
-	STATE_DROPPED,	/* not used, without a file */
+	STATE_NEW,     /* taken, not in a bucket yet */
+	STATE_FOUND,   /* in a bucket, holds the file */
+	STATE_TWICE,   /* another CPU was first: unused, but holds the file */
+	STATE_DEFINED, /* everything that can be known is known */
+	STATE_DROPPED, /* unused, without a file */
 };
 
 struct image {
@@ -52,16 +52,16 @@ struct image {
 };
 
 /*
- * Buckets are lists that grow at their head with a compare and exchange, so that an NMI
- * may search them and an interrupt may add to them; nothing is ever taken out.
+ * Buckets are lists that grow at their head by compare and exchange, so that an NMI may
+ * search them while an interrupt adds to them.  Entries are never removed.
  */
-static struct image *images; /* by cookie; [0] is not used */
+static struct image *images; /* by cookie; [0] is unused */
 static struct image **buckets;
 static unsigned int bucket_bits;
-static atomic_t nr_images;   /* cookies given out, at most max_images */
+static atomic_t nr_images; /* cookies handed out, at most max_images */
 
 static DEFINE_MUTEX(define_mutex);
-static u32 first_undefined;  /* all below are DEFINED or DROPPED; define_mutex */
+static u32 first_undefined; /* those below are defined or dropped; define_mutex */
 
 u32 opk_images_count(void)
 {
@@ -80,10 +80,10 @@ static void set_state(struct image *image, u8 state)
 	smp_store_release(&image->state, state);
 }
 
-/* The entries of a bucket; those that are added later come in front. */
+/* The entries of a bucket; new ones are added in front. */
 static struct image *entries(struct image **bucket)
 {
-	/* Pairs with the exchange in add(): what is found is whole. */
+	/* Pairs with the exchange in add(): an entry that is found is complete. */
 	return smp_load_acquire(bucket);
 }
 
@@ -103,8 +103,8 @@ static void key_of(const void *dentry, const void *mnt, const struct inode *inod
 }
 
 /*
- * A file that a mapping holds may be the one below an overlay; the executable is always
- * what its user opened.  Both have the key of the latter.
+ * A mapping may hold the file below an overlay, while the executable is always the file
+ * that the user opened.  Both get the key of the latter.
  */
 static void key_of_file(const struct file *file, struct image_key *key)
 {
@@ -129,7 +129,7 @@ static struct image *find(struct image *at, const struct image_key *key)
 	return NULL;
 }
 
-/* An entry for add(), or NULL: the table is full. */
+/* An unused entry for add(), or NULL if the table is full. */
 static struct image *new_image(void)
 {
 	int nr = atomic_read(&nr_images);
@@ -142,7 +142,7 @@ static struct image *new_image(void)
 }
 
 /*
- * Takes over the reference to @file, which is not dropped here because it may be the last
+ * Takes over the reference to @file.  It is not dropped here: it may be the last one,
  * and this may be an interrupt.
  */
 static u32 add(struct image *image, struct image **bucket, struct image *head,
@@ -159,7 +159,10 @@ static u32 add(struct image *image, struct image **bucket, struct image *head,
 			return twin - images;
 		}
 		image->next = head;
-		/* Before it can be found: who finds it may want it defined. */
+		/*
+		 * Set before the entry can be found: whoever finds it may want it
+		 * defined.
+		 */
 		set_state(image, STATE_FOUND);
 	} while (!try_cmpxchg(bucket, &head, image));
 	opk_sync_soon();
@@ -190,8 +193,9 @@ u32 opk_image_of_exe(struct mm_struct *mm)
 	struct image_key key;
 
 	/*
-	 * prctl() may replace the file, and its memory may then become another file's:
-	 * what was read of it counts only if it still is the executable afterwards.
+	 * prctl() may replace the executable, and its memory may then be reused for
+	 * another file: the values read count only if it is still the executable
+	 * afterwards.
 	 */
 	rcu_read_lock();
 	file = rcu_dereference(mm->exe_file);
@@ -203,7 +207,10 @@ u32 opk_image_of_exe(struct mm_struct *mm)
 	inode = READ_ONCE(file->f_inode);
 	if (dentry && inode) {
 		key_of(dentry, READ_ONCE(file->f_path.mnt), inode, &key);
-		/* What was read of the file, before whether it still is the one. */
+		/*
+		 * Reads the file's fields before checking that it still is the
+		 * executable.
+		 */
 		smp_rmb();
 		if (rcu_access_pointer(mm->exe_file) == file) {
 			bucket = bucket_of(&key);
@@ -243,7 +250,9 @@ static void take_path(struct image *image, char *buf)
 	image->path = kstrdup(text, GFP_KERNEL);
 }
 
-/* An overlay has no pages of its own: those of its executables are of the file below. */
+/*
+ * An overlay has no pages of its own: those of its executables belong to the file below.
+ */
 static void take_build_id(struct image *image)
 {
 	const struct inode *inode = file_inode(image->file);
@@ -284,8 +293,8 @@ void opk_images_define(void)
 				define(image);
 			fput(image->file);
 			image->file = NULL;
-			set_state(image, state == STATE_FOUND ? STATE_DEFINED :
-								STATE_DROPPED);
+			set_state(image,
+				  state == STATE_FOUND ? STATE_DEFINED : STATE_DROPPED);
 		}
 		if (all)
 			WRITE_ONCE(first_undefined, i + 1);
@@ -330,7 +339,7 @@ int opk_image_tell(u32 *next, u64 *words, unsigned int room)
 
 	for (; images && *next <= last; ++*next) {
 		image = &images[*next];
-		/* STATE_NEW lasts as long as an interrupt on another CPU. */
+		/* STATE_NEW lasts no longer than an interrupt on another CPU. */
 		while ((state = state_of(image)) < STATE_DEFINED) {
 			opk_images_define();
 			cond_resched();

@@ -19,7 +19,7 @@
 #include "sync.h"
 #include "uapi/opfs_buffer.h"
 
-/* Process context; no lock of ours is held. */
+/* In process context; none of our locks is held. */
 static int module_changed(struct notifier_block *block, unsigned long state, void *data)
 {
 	const struct module *mod = data;
@@ -29,26 +29,30 @@ static int module_changed(struct notifier_block *block, unsigned long state, voi
 	    (state != MODULE_STATE_COMING && state != MODULE_STATE_GOING))
 		return NOTIFY_DONE;
 	text = opk_module_text(mod, &size);
-	/* What was sampled so far goes before the notice: addresses change hands. */
+	/*
+	 * Samples taken so far go before the notice, since their addresses are about to
+	 * be reused.
+	 */
 	opk_sync();
-	opk_event_module(state == MODULE_STATE_COMING ? OPK_MODULE_LOADED :
-							OPK_MODULE_GOING,
+	opk_event_module(state == MODULE_STATE_COMING ? OPK_MODULE_LOADED
+						      : OPK_MODULE_GOING,
 			 mod->name, text, size);
 	return NOTIFY_DONE;
 }
 
 static struct notifier_block block = { .notifier_call = module_changed };
 
-/* The task that goes, in its own context. */
+/* Runs in the context of the task that exits. */
 static void task_exits(OPK_EXIT_ARGS)
 {
 	u64 words[2 + OPK_TASK_WORDS] = {
-		opk_rec_head(OPK_REC_EXIT, 0, 0), ktime_get_ns(),
+		opk_rec_head(OPK_REC_EXIT, 0, 0),
+		ktime_get_ns(),
 	};
 	struct opk_task task;
 	struct opk_cpu *cpu;
 
-	/* As if an interrupt had come: nobody else writes to this CPU's buffer. */
+	/* As if in an interrupt: nothing else writes to this CPU's buffer. */
 	preempt_disable();
 	cpu = this_cpu_read(opk_cpu);
 	if (cpu && READ_ONCE(opk_running)) {
@@ -59,7 +63,7 @@ static void task_exits(OPK_EXIT_ARGS)
 	preempt_enable();
 }
 
-/* The tracepoint is not exported; its name is. */
+/* The tracepoint is not exported, so it is looked up by name. */
 static struct tracepoint *exit_point;
 static bool watching;
 
@@ -71,9 +75,8 @@ static void find_exit(struct tracepoint *point, void *unused)
 
 void opk_notices_begin(void)
 {
-	/* Without it the stream only lacks the notices. */
-	watching = exit_point &&
-		   !tracepoint_probe_register(exit_point, task_exits, NULL);
+	/* Without it the stream only lacks these notices. */
+	watching = exit_point && !tracepoint_probe_register(exit_point, task_exits, NULL);
 	if (!watching)
 		pr_info("the kernel does not tell which tasks go\n");
 }

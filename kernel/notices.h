@@ -2,11 +2,13 @@
 #ifndef OPK_NOTICES_H
 #define OPK_NOTICES_H
 
-/* Tells the stream what happens to the kernel's modules, and which tasks go. */
+/*
+ * Puts into the stream which modules the kernel loads and removes, and which tasks exit.
+ */
 int opk_notices_init(void);
 void opk_notices_exit(void);
 
-/* A run: only then tasks are watched. */
+/* A run: tasks are watched only then. */
 void opk_notices_begin(void);
 void opk_notices_end(void);
 

@@ -23,31 +23,18 @@ int opk_permitted(void)
 	return security_locked_down(LOCKDOWN_PERF);
 }
 
-int opk_open(struct inode *inode, struct file *file)
+static int number_show(struct seq_file *seq, void *unused)
 {
-	file->private_data = inode->i_private;
-	return opk_permitted();
-}
+	const struct opk_number *n = seq->private;
 
-ssize_t opk_show_number(char __user *buf, size_t count, loff_t *pos, u64 value)
-{
-	char text[24];
-	int len = scnprintf(text, sizeof(text), "%llu\n", value);
-
-	return simple_read_from_buffer(buf, count, pos, text, len);
-}
-
-static ssize_t number_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
-{
-	const struct opk_number *n = file->private_data;
-
-	return opk_show_number(buf, count, pos, READ_ONCE(*n->value));
+	seq_printf(seq, "%llu\n", READ_ONCE(*n->value));
+	return 0;
 }
 
 static ssize_t number_write(struct file *file, const char __user *buf, size_t count,
 			    loff_t *pos)
 {
-	const struct opk_number *n = file->private_data;
+	const struct opk_number *n = file_inode(file)->i_private;
 	u64 value;
 	int rc;
 
@@ -68,13 +55,7 @@ static ssize_t number_write(struct file *file, const char __user *buf, size_t co
 	return count;
 }
 
-const struct file_operations opk_number_fops = {
-	.owner = THIS_MODULE,
-	.open = opk_open,
-	.read = number_read,
-	.write = number_write,
-	.llseek = default_llseek,
-};
+OPK_SHOW(number, number_write);
 
 static struct inode *make_inode(struct super_block *sb, umode_t mode)
 {
@@ -125,6 +106,12 @@ int opk_create(struct super_block *sb, struct dentry *parent, const char *name,
 	inode->i_private = private;
 	opk_d_add(dentry, inode);
 	return 0;
+}
+
+int opk_create_number(struct super_block *sb, struct dentry *parent,
+		      const struct opk_number *n)
+{
+	return opk_create(sb, parent, n->name, 0644, &number_fops, (void *)n);
 }
 
 static const struct super_operations super_ops = {

@@ -5,7 +5,7 @@
 #include <linux/types.h>
 
 /*
- * A sample as it lies in a CPU's buffer: attributed, in 64-bit words.  Inside the driver
+ * A sample as it is in a CPU's buffer: attributed, in 64-bit words.  Inside the driver
  * only; the event buffer tells it in the words of uapi/opfs_buffer.h.
  *
  *	head	never 0
@@ -28,7 +28,7 @@ enum {
 	OPK_REC_TRACE = 0x04,
 	OPK_REC_EXT = 0x08,
 	OPK_REC_LATE = 0x10,
-	OPK_REC_EXIT = 0x20, /* no sample: the task is gone; no places */
+	OPK_REC_EXIT = 0x20, /* no sample and no places: the task has exited */
 };
 
 static inline u64 opk_rec_head(unsigned int flags, unsigned int counter,
@@ -57,7 +57,7 @@ static inline unsigned int opk_rec_places(u64 head)
 	return head >> 32 & 0xff;
 }
 
-/* How the call chain ended: OPK_TRACE_*, and how many frames were left out. */
+/* How the call chain ended (OPK_TRACE_*), and how many frames were left out. */
 static inline u64 opk_rec_chain(unsigned int flags, unsigned int left_out)
 {
 	return (u64)(flags & 0xff) << 40 | (u64)(left_out & 0xff) << 48;
@@ -78,13 +78,13 @@ enum opk_place_kind { OPK_PLACE_KERNEL, OPK_PLACE_FILE, OPK_PLACE_ANON };
 /* Where a pc lies. */
 struct opk_place {
 	u8 kind;
-	u8 anon;    /* enum opk_anon */
-	u32 cookie; /* OPK_PLACE_FILE */
-	u64 off;    /* in the file, in the region; OPK_PLACE_KERNEL: the address */
+	u8 anon;         /* enum opk_anon */
+	u32 cookie;      /* OPK_PLACE_FILE */
+	u64 off;         /* in the file or region; OPK_PLACE_KERNEL: the address */
 	u64 first, last; /* OPK_PLACE_ANON: the region */
 };
 
-/* Returns the words written, at most 4. */
+/* Returns the number of words written, at most 4. */
 static inline unsigned int opk_place_pack(const struct opk_place *place, u64 *words)
 {
 	words[0] = place->kind | (u64)place->anon << 8 | (u64)place->cookie << 32;
@@ -109,14 +109,14 @@ static inline unsigned int opk_place_unpack(struct opk_place *place, const u64 *
 	return 4;
 }
 
-/* Who was running; packed as the payload of OPK_TASK, with the tid in its free bits. */
+/* The task that ran; packed as the payload of OPK_TASK, with the tid in its free bits. */
 struct opk_task {
 	u32 tid, tgid;
 	u32 app;  /* cookie of the executable, 0: none or not known */
-	u32 exec; /* how many times exec was called */
+	u32 exec; /* how many times it has called exec */
 	u64 start_ns;
 	u64 comm[2];
-	u64 parent; /* its parent's tgid when it was first seen here */
+	u64 parent; /* its parent's tgid, when the task was first seen here */
 };
 
 static inline void opk_task_pack(const struct opk_task *task, u64 *words)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* From the interrupt to an attributed record: what runs in interrupts and NMIs. */
+/*
+ * From the interrupt to an attributed record: the code that runs in interrupts and NMIs.
+ */
 #include "resolve.h"
 
 #include <linux/hardirq.h>
@@ -20,7 +22,8 @@
 
 static bool defer;
 module_param(defer, bool, 0400);
-MODULE_PARM_DESC(defer, "Resolve samples of user code in their task only, never in the interrupt");
+MODULE_PARM_DESC(
+	defer, "Resolve samples of user code in their task only, never in the interrupt");
 
 static bool is_special(struct mm_struct *mm, const struct vm_area_struct *vma)
 {
@@ -50,7 +53,10 @@ static void place_in(struct opk_place *place, enum opk_anon kind, u64 pc, u64 st
 	place->last = end - 1;
 }
 
-/* What a chain's frames share while the lock is held: most lie where the last did. */
+/*
+ * Shared by the frames of a chain while the lock is held: most lie where the last one
+ * did.
+ */
 struct cached_range {
 	struct vm_area_struct *vma;
 	u32 cookie;
@@ -71,7 +77,7 @@ static struct vm_area_struct *range_of(struct mm_struct *mm, unsigned long pc,
 	return vma;
 }
 
-/* The place of a user address; @mm is locked.  0, or a negated enum opk_lost. */
+/* The place of a user address; @mm is locked.  0, or a negative enum opk_lost. */
 static int user_place(struct mm_struct *mm, unsigned long pc, struct cached_range *cached,
 		      struct opk_place *place)
 {
@@ -79,7 +85,7 @@ static int user_place(struct mm_struct *mm, unsigned long pc, struct cached_rang
 
 	memset(place, 0, sizeof(*place));
 #ifdef CONFIG_X86
-	/* The page of vsyscalls belongs to no address space. */
+	/* The vsyscall page belongs to no address space. */
 	if ((pc & PAGE_MASK) == 0xffffffffff600000UL) {
 		place_in(place, OPK_ANON_VSYSCALL, pc, pc & PAGE_MASK,
 			 (pc & PAGE_MASK) + PAGE_SIZE);
@@ -135,8 +141,7 @@ int opk_resolve(const struct opk_raw *raw, struct mm_struct *mm, u64 *words)
 		len += opk_place_pack(&place, words + len);
 	}
 	for (i = 0; mm && i < raw->nr_user; i++) {
-		if (user_place(mm, raw->frames[raw->nr_kernel + i], &cached,
-			       &place)) {
+		if (user_place(mm, raw->frames[raw->nr_kernel + i], &cached, &place)) {
 			left_out++;
 			continue;
 		}
@@ -159,7 +164,7 @@ int opk_resolve(const struct opk_raw *raw, struct mm_struct *mm, u64 *words)
 }
 
 #ifdef CONFIG_PREEMPT_RT
-/* The lock sleeps there: everything is resolved in the task. */
+/* Locks sleep on PREEMPT_RT: every sample is resolved in its task. */
 static bool resolve_now(struct opk_raw *raw, u64 *words, int *len)
 {
 	return false;
@@ -216,7 +221,7 @@ static void take_chain(struct opk_scratch *s, struct pt_regs *regs, unsigned int
 		opk_count(OPK_STAT_BT_ABORTED);
 }
 
-/* Puts a record into this CPU's buffer; @len may be a loss. */
+/* Puts a record into this CPU's buffer; a negative @len is a loss. */
 static void store(struct opk_cpu *cpu, const struct opk_raw *raw, u64 *words, int len)
 {
 	if (len < 0)
@@ -242,7 +247,7 @@ bool opk_store_now(struct opk_cpu *cpu, struct opk_raw *raw, u64 *words)
 	return true;
 }
 
-/* The sample is in s->raw: resolves it here or sees to it that it will be. */
+/* The sample is in s->raw: resolves it here, or arranges for that to be done later. */
 static void attribute(struct opk_cpu *cpu, struct opk_scratch *s, bool nmi)
 {
 	struct opk_raw *raw = &s->raw;
@@ -293,7 +298,7 @@ static void take(struct opk_cpu *cpu, struct opk_scratch *s, struct pt_regs *reg
 	attribute(cpu, s, in_nmi());
 }
 
-/* The idle task itself, not an interrupt that it was idle for. */
+/* True for the idle task itself, not for an interrupt of it. */
 static bool is_idle(struct pt_regs *regs)
 {
 	return is_idle_task(current) && !user_mode(regs) && !in_serving_softirq() &&

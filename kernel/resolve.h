@@ -10,11 +10,11 @@
 
 struct mm_struct;
 
-/* A sample as the interrupt finds it: addresses, and who was running. */
+/* A sample as the interrupt finds it: addresses, and the task that ran. */
 struct opk_raw {
 	u64 pc;
 	struct opk_task task;
-	struct mm_struct *mm; /* current's; only compared */
+	struct mm_struct *mm; /* current's; compared, never followed */
 	struct opk_ext ext;   /* nr_regs 0: none */
 	bool kernel;
 	u8 counter;
@@ -23,7 +23,7 @@ struct opk_raw {
 	unsigned long frames[OPK_MAX_DEPTH]; /* nr_kernel, then nr_user */
 };
 
-/* Where an interrupt works; too large for its stack. */
+/* Scratch memory of an interrupt; too large for its stack. */
 struct opk_scratch {
 	bool busy;
 	struct opk_raw raw;
@@ -32,24 +32,24 @@ struct opk_scratch {
 };
 
 /*
- * Makes a record of a sample.  @mm: the address space that its user addresses lie in,
- * locked for reading; NULL: user frames are left out.  Not in an NMI.  @words:
- * OPK_REC_WORDS.  Returns the words written, or the negated enum opk_lost.
+ * Makes a record of a sample.  @mm: the address space of its user addresses, locked for
+ * reading; NULL: user frames are left out.  Not in an NMI.  @words: OPK_REC_WORDS.
+ * Returns the number of words written, or a negative enum opk_lost.
  */
 int opk_resolve(const struct opk_raw *raw, struct mm_struct *mm, u64 *words);
 
 struct opk_cpu;
 
 /*
- * In an interrupt of this CPU (not an NMI), for a sample of current: resolves it with a
- * lock that is free, and stores it, or counts why it is lost.  false: the lock is taken.
+ * In an interrupt of this CPU (not an NMI), for a sample of current: resolves it if the
+ * lock is free, and stores it, or counts why it is lost.  false: the lock is taken.
  */
 bool opk_store_now(struct opk_cpu *cpu, struct opk_raw *raw, u64 *words);
 
-/* The same without a lock: a kernel sample goes without its user frames. */
+/* The same without the lock: a kernel sample is stored without its user frames. */
 void opk_store_unresolved(struct opk_cpu *cpu, struct opk_raw *raw, u64 *words);
 
-/* Who current is; its application is left out. */
+/* Describes the current task, all but its application. */
 void opk_take_task(struct opk_task *task);
 
 #endif

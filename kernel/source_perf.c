@@ -29,12 +29,12 @@ struct cpu_events {
 
 static DEFINE_PER_CPU(struct cpu_events, events);
 
-/* The files of a counter: a number of struct counter each. */
+/* The files of a counter: each is a number of struct counter. */
 struct field {
 	const char *name;
 	size_t offset;
 	u64 min, max, preset;
-	bool ibs; /* in the directories of IBS, too */
+	bool ibs; /* in the directories of IBS too */
 };
 
 static const struct field fields[] = {
@@ -97,8 +97,7 @@ static int create_slot(struct super_block *sb, struct dentry *root, unsigned int
 	for (i = 0; i < ARRAY_SIZE(fields); i++) {
 		if (is_ibs(slot) && !fields[i].ibs)
 			continue;
-		rc = opk_create(sb, dir, fields[i].name, 0644, &opk_number_fops,
-				&numbers[slot][i]);
+		rc = opk_create_number(sb, dir, &numbers[slot][i]);
 		if (rc)
 			return rc;
 	}
@@ -181,7 +180,10 @@ static int check_slot(unsigned int slot)
 		pr_info("counter %s: neither kernel nor user is set\n", name);
 		return -EINVAL;
 	}
-	/* Some of these overflow where no handler may run, the run-queue locked. */
+	/*
+	 * Some software events overflow where no handler may run: with the run-queue
+	 * locked.
+	 */
 	if (c->type == PERF_TYPE_SOFTWARE || c->type == PERF_TYPE_TRACEPOINT ||
 	    c->type == PERF_TYPE_BREAKPOINT) {
 		pr_info("counter %s: only events of hardware can be sampled\n", name);
@@ -212,7 +214,7 @@ static int setup(void)
 	return 0;
 }
 
-/* Turns perf's raw IBS record into registers.  false: there is none. */
+/* Converts perf's raw IBS record to registers.  false: it has none. */
 static bool take_ibs(const struct perf_sample_data *data, unsigned int slot,
 		     struct opk_ext *ext)
 {
@@ -238,10 +240,10 @@ static void overflow(struct perf_event *event, struct perf_sample_data *data,
 	const struct counter *c = &counters[slot];
 	struct opk_ext ext;
 
-	/* perf's own limit: it stops the event until the next tick. */
+	/* perf's own limit was reached: it stops the event until the next tick. */
 	if (event->hw.interrupts == U64_MAX)
 		opk_count(OPK_STAT_THROTTLES);
-	/* Not every unit can be told to leave one of them out. */
+	/* Not every PMU can exclude the kernel or user space. */
 	if (!(user_mode(regs) ? c->user : c->kernel))
 		return;
 	if (is_ibs(slot) && take_ibs(data, slot, &ext))
@@ -295,10 +297,12 @@ static int explain(unsigned int slot, int rc)
 	if (rc == -ENOENT || rc == -ENODEV)
 		pr_info("counter %s: this CPU has no such event\n", name);
 	else if (rc == -EBUSY)
-		pr_info("counter %s: all counters that can count it are taken; kernel.nmi_watchdog=0 frees the one of the NMI watchdog\n",
+		pr_info("counter %s: all counters that can count it are taken; "
+			"kernel.nmi_watchdog=0 frees the one of the NMI watchdog\n",
 			name);
 	else
-		pr_info("counter %s: event %#llx with unit mask %#llx is refused, error %d\n",
+		pr_info("counter %s: event %#llx with unit mask %#llx is refused, error "
+			"%d\n",
 			name, counters[slot].event, counters[slot].unit_mask, rc);
 	return rc;
 }
@@ -310,13 +314,13 @@ static int start_slot(unsigned int slot, unsigned int cpu)
 
 	if (IS_ERR(event))
 		return explain(slot, PTR_ERR(event));
-	/* What counts in software, under whatever number. */
+	/* Events that are counted in software, whatever their number. */
 	if (event->pmu->task_ctx_nr == perf_sw_context ||
 	    event->pmu->capabilities & PERF_PMU_CAP_NO_INTERRUPT)
 		rc = -EOPNOTSUPP;
 	if (!rc) {
 		perf_event_enable(event);
-		/* Pinned: it has a counter for itself now, or never. */
+		/* Pinned: it gets a counter of its own now, or never. */
 		if (READ_ONCE(event->state) == PERF_EVENT_STATE_ERROR)
 			rc = -EBUSY;
 	}

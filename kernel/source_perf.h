@@ -7,13 +7,13 @@
 /* Hardware counters, and IBS, through the kernel's own perf interface. */
 extern struct opk_source opk_source_perf;
 
-/* Is any counter enabled? */
+/* True if any counter is enabled. */
 bool opk_perf_wanted(void);
 
-/* Has the CPU counters that overflow?  Asks the kernel. */
+/* True if the CPU has counters that overflow; asks the kernel. */
 bool opk_perf_present(void);
 
-/* OPK_COUNTER records of the counters that are enabled; returns their words. */
+/* Writes OPK_COUNTER records of the enabled counters; returns the number of words. */
 unsigned int opk_perf_tell(u64 *words, unsigned int room);
 
 #endif

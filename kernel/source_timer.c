@@ -31,7 +31,8 @@ static int setup(void)
 	u64 max = opk_guard_max_rate();
 
 	if (opk_settings.timer_hz > max) {
-		pr_info("timer_hz: at most kernel.perf_event_max_sample_rate, %llu\n", max);
+		pr_info("timer_hz: at most kernel.perf_event_max_sample_rate, %llu\n",
+			max);
 		return -EINVAL;
 	}
 	period_ns = div64_u64(NSEC_PER_SEC, opk_settings.timer_hz);

@@ -5,8 +5,8 @@
 #include "opfs_source.h"
 
 /*
- * A timer of each CPU, for machines without counters.  It does not see code that runs
- * with interrupts off.
+ * A timer on each CPU, for machines without counters.  It cannot sample code that runs
+ * with interrupts disabled.
  */
 extern struct opk_source opk_source_timer;
 

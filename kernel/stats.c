@@ -39,7 +39,7 @@ static const char *const names[OPK_NR_STATS] = {
 	[OPK_STAT_HOTPLUG_FAILED] = "hotplug_failed",
 };
 
-/* What a file shows, packed into its i_private: a figure, and a CPU or all of them. */
+/* The i_private of a file packs which figure it shows, and of which CPU, or of all. */
 #define ALL_CPUS 0xffff
 #define PACK(stat, cpu) ((void *)((unsigned long)(stat) << 16 | (cpu)))
 
@@ -72,7 +72,9 @@ void opk_stats_delay(u64 ns)
 	}
 }
 
-/* Figures of the whole machine that no CPU counts; numbered behind the others. */
+/*
+ * Figures of the whole machine that are not counted by CPU; numbered behind the others.
+ */
 static u64 worst_delay(void)
 {
 	return atomic64_read(&worst_delay_ns);
@@ -91,9 +93,9 @@ static const struct {
 	{ "images", images },
 };
 
-static ssize_t stat_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
+static int stat_show(struct seq_file *seq, void *unused)
 {
-	unsigned long what = (unsigned long)file->private_data;
+	unsigned long what = (unsigned long)seq->private;
 	unsigned int stat = what >> 16, cpu = what & 0xffff;
 	u64 value;
 
@@ -103,15 +105,11 @@ static ssize_t stat_read(struct file *file, char __user *buf, size_t count, loff
 		value = opk_stats_total(stat);
 	else
 		value = READ_ONCE(per_cpu(opk_stats, cpu).value[stat]);
-	return opk_show_number(buf, count, pos, value);
+	seq_printf(seq, "%llu\n", value);
+	return 0;
 }
 
-static const struct file_operations stat_fops = {
-	.owner = THIS_MODULE,
-	.open = opk_open,
-	.read = stat_read,
-	.llseek = default_llseek,
-};
+OPK_SHOW(stat, NULL);
 
 static int create_set(struct super_block *sb, struct dentry *dir, unsigned int cpu)
 {

@@ -8,25 +8,25 @@
 #include "uapi/opfs_buffer.h"
 
 /*
- * Figures of a run, one set a CPU.  Any context may count, NMIs too; they are added up
- * by whoever reads them.  The first OPK_NR_LOST are the losses, by enum opk_lost.
+ * Figures of a run, one set a CPU.  Any context may count, NMIs too; readers add them
+ * up. The first OPK_NR_LOST are losses, by enum opk_lost.
  */
 enum opk_stat {
 	OPK_STAT_RECEIVED = OPK_NR_LOST, /* samples taken */
-	OPK_STAT_STORED,	/* samples told in the event buffer */
-	OPK_STAT_RESOLVED_IRQ,	/* user samples resolved in the interrupt */
-	OPK_STAT_RESOLVED_TASK, /* user samples resolved in their task's own context */
-	OPK_STAT_RESOLVED_LATE, /* of these: with another thread in the address space */
-	OPK_STAT_NO_APP,	/* samples whose application is not known */
-	OPK_STAT_IDLE,		/* interrupts of an idle CPU: no samples */
-	OPK_STAT_THROTTLED,	/* interrupts that the rate guard let pass: no samples */
-	OPK_STAT_THROTTLES,	/* times the rate guard, or perf's, cut in */
-	OPK_STAT_BT_ABORTED,	/* call chains cut short by a bad frame pointer */
-	OPK_STAT_BT_NO_MAPPING, /* frames left out: no mapping known */
-	OPK_STAT_BT_NO_USER,	/* kernel samples that go without their user frames */
-	OPK_STAT_TASK_SWITCHES, /* task switches recorded */
-	OPK_STAT_TASK_EXITS,	/* tasks that went */
-	OPK_STAT_HOTPLUG_FAILED, /* CPUs that came and could not be sampled */
+	OPK_STAT_STORED,                 /* samples written to the event buffer */
+	OPK_STAT_RESOLVED_IRQ,           /* user samples resolved in the interrupt */
+	OPK_STAT_RESOLVED_TASK,  /* user samples resolved in their task's own context */
+	OPK_STAT_RESOLVED_LATE,  /* of these: with another thread in the address space */
+	OPK_STAT_NO_APP,         /* samples whose application is not known */
+	OPK_STAT_IDLE,           /* interrupts of an idle CPU: no samples */
+	OPK_STAT_THROTTLED,      /* interrupts that the rate guard let pass: no samples */
+	OPK_STAT_THROTTLES,      /* times that the rate guard, or perf, cut in */
+	OPK_STAT_BT_ABORTED,     /* call chains cut short by a bad frame pointer */
+	OPK_STAT_BT_NO_MAPPING,  /* frames left out: no mapping known */
+	OPK_STAT_BT_NO_USER,     /* kernel samples that go without their user frames */
+	OPK_STAT_TASK_SWITCHES,  /* task switches recorded */
+	OPK_STAT_TASK_EXITS,     /* tasks that exited */
+	OPK_STAT_HOTPLUG_FAILED, /* CPUs that came online and could not be sampled */
 	OPK_NR_STATS
 };
 
@@ -47,10 +47,10 @@ static inline void opk_count_many(unsigned int stat, unsigned long n)
 }
 
 u64 opk_stats_total(unsigned int stat);
-/* Sets everything to 0; only while nothing counts. */
+/* Sets all figures to 0; not while anything counts. */
 void opk_stats_reset(void);
 
-/* The longest that a sampled thread was held up to resolve its sample. */
+/* Notes for how long a sampled thread was held up; the longest time is kept. */
 void opk_stats_delay(u64 ns);
 
 struct super_block;

@@ -17,9 +17,9 @@ static struct delayed_work work;
 static bool ticking;
 
 static DEFINE_MUTEX(sync_mutex);
-static u64 words[OPK_REC_WORDS]; /* sync_mutex */
+static u64 words[OPK_REC_WORDS]; /* under sync_mutex */
 
-/* Every cookie of a record must be defined before it can be told. */
+/* All cookies of a record must be defined before it is written. */
 static bool cookies_defined(const u64 *record, const struct opk_task *task)
 {
 	unsigned int places = opk_rec_places(*record), i;

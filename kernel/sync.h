@@ -3,24 +3,24 @@
 #define OPK_SYNC_H
 
 /*
- * Moves the records of the CPUs' buffers into the event buffer: every quarter of a
- * second, when a CPU's buffer is half full, and when it is asked for.
+ * Moves records from the CPUs' buffers to the event buffer: every quarter of a second,
+ * when a CPU's buffer is half full, and on request.
  */
 
 int opk_sync_init(void);
 void opk_sync_exit(void);
 
-/* A run: the quarter seconds begin, and end with a last synchronisation. */
+/* A run: begins the quarter-second timer; the end synchronises one last time. */
 void opk_sync_begin(void);
 void opk_sync_end(void);
 
-/* Soon, in a worker.  Interrupts too, but no NMI. */
+/* Requests it from a worker.  Interrupts may call this, NMIs may not. */
 void opk_sync_soon(void);
 
-/* Now.  Process context; takes a mutex. */
+/* Does it at once.  Process context; takes a mutex. */
 void opk_sync(void);
 
-/* Nobody synchronises between these: buffers may be freed.  Not during a run. */
+/* Between these nothing synchronises and buffers may be freed.  Not during a run. */
 void opk_sync_block(void);
 void opk_sync_unblock(void);
 

@@ -4,17 +4,18 @@
 #include <string.h>
 
 #include "base/box/box.h"
+#include "base/cleanup.h"
 #include "base/log.h"
 #include "base/opt.h"
 #include "base/strbuf.h"
-#include "base/cleanup.h"
-#include "libsym/helper.h"
-#include "opfs/cli.h"
-#include "opfs/mount.h"
+#include "libsym/helper/helper.h"
+#include "opfs/cli/cli.h"
+#include "opfs/mount/mount.h"
+#include "opfs/reports.h"
 
 struct command {
 	const char *name, *doc;
-	int (*main)(int argc, char **argv);
+	int (*main)(const struct report_set *reports, int argc, char **argv);
 };
 
 static const struct command commands[] = {
@@ -69,7 +70,7 @@ static int general(int argc, char **argv)
 	return CLI_USAGE;
 }
 
-/* -V may stand before the command as well. */
+/* -V may precede the command as well. */
 static void skip_verbose(int *argc, char ***argv)
 {
 	while (*argc > 2 &&
@@ -94,8 +95,8 @@ int main(int argc, char **argv)
 	skip_verbose(&argc, &argv);
 	command = argc > 1 ? find_command(argv[1]) : NULL;
 	if (command)
-		return command->main(argc - 1, argv + 1);
+		return command->main(&opfs_reports, argc - 1, argv + 1);
 	if (argc > 2 && argv[1][0] != '-')
-		return opfs_mount_main(argc, argv);
+		return opfs_mount_main(&opfs_reports, argc, argv);
 	return general(argc, argv);
 }

@@ -1,4 +1,3 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 PKGS_opfs := fuse3 libarchive nettle
-LIBS_opfs := -lm
 $(call program,opfs,opfs,libspec libsym events base)

@@ -1,16 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# fresh.sh LOGDIR: does on a new machine what README tells to do.  The machine is a minimal
-# Debian 12 with make and git, in a directory of its own; in it what is committed here is
-# cloned, and "make demo" and "make check" are run, or what FRESH says, commands with ";"
-# between them.  LOGDIR gets the logs of its tests.
+# fresh.sh LOGDIR: does on a new machine what README tells to do.  The machine is a
+# minimal Debian 12 with make and git, in a directory of its own; in it what is committed
+# here is cloned, and "make demo" and "make check" are run, or what FRESH says, commands
+# with ";" between them.  LOGDIR gets the logs of its tests.
 #
-# It is entered by pivot_root in a mount and a pid namespace, so that mount namespaces work
-# in it, and so that nothing of it stays mounted or running however this ends.  From
+# It is entered by pivot_root in a mount and a pid namespace, so that mount namespaces
+# work in it, and so that nothing of it stays mounted or running however this ends.  From
 # outside it has /dev, /sys, what apt needs to find its mirror, and, if they have been
 # fetched here before, the kernels for tests/qemu.
 #
-# Whatever is removed here lies in a directory that this script made and marked: see discard.
+# Whatever is removed here lies in a directory that this script made and marked: see
+# discard.
 set -eu -o pipefail
 
 top=$(realpath "$(dirname "$0")/..")
@@ -95,11 +96,13 @@ make_machine()
 	mkdir "$share"
 	sources >"$share/sources.list"
 	[ -s "$share/sources.list" ] ||
-		echo "deb http://deb.debian.org/debian bookworm main" >"$share/sources.list"
+		echo "deb http://deb.debian.org/debian bookworm main" \
+			>"$share/sources.list"
 	apt_settings >"$share/apt.conf"
 	git -C "$top" bundle create -q "$share/opfs.bundle" HEAD
 	mmdebstrap --quiet --mode=root --variant=minbase --include=make,git \
-		--aptopt="$share/apt.conf" bookworm "$dir/machine" "$share/sources.list" ||
+		--aptopt="$share/apt.conf" bookworm "$dir/machine" \
+		"$share/sources.list" ||
 		fail "mmdebstrap cannot make a Debian"
 	# Where every user may look, as in most checkouts.
 	cp "$share/opfs.bundle" "$dir/machine/srv/"
@@ -131,7 +134,8 @@ enter()
 	# shellcheck disable=SC2016 # expanded in the machine
 	exec /bin/bash -c '
 		cd /srv
-		git -c advice.detachedHead=false clone -q opfs.bundle opfs && cd opfs || exit 1
+		git -c advice.detachedHead=false clone -q opfs.bundle opfs &&
+			cd opfs || exit 1
 		rc=0
 		IFS=";"
 		for command in $FRESH; do
@@ -147,7 +151,8 @@ run_machine()
 {
 	local env=(HOME=/root USER=root LOGNAME=root "TERM=${TERM:-dumb}" LANG=C.UTF-8
 		PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
-		"MAKEFLAGS=-j${JOBS:-2}" "FRESH=${FRESH:-make demo;make check}") name kernels rc=0
+		"MAKEFLAGS=-j${JOBS:-2}" "FRESH=${FRESH:-make demo;make check}")
+	local name kernels rc=0
 
 	for name in http_proxy https_proxy no_proxy OPFS_SKIPS OPFS_MIRROR \
 		OPFS_SECURITY_MIRROR WERROR; do

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Run by layers.sh on every C file.
+# Tells, as file:line, what a source includes that its folder must not know.
 BEGIN {
 	may["base"] = "base"
 	may["libspec"] = "base libspec"
@@ -8,22 +8,31 @@ BEGIN {
 	may["collector"] = "base libspec events kernel/uapi collector"
 	may["opfs"] = "base libspec libsym events opfs"
 	may["kernel/uapi"] = "kernel/uapi"
+	# The rooms of a folder, each of which may include those to its right; what lies
+	# in the folder itself is "main".
+	rooms["opfs"] = "main mount cli tree report/source report/archive report " \
+		"profile session"
+	rooms["events"] = "generate main table"
+	rooms["libspec"] = "spec session sample name"
+	rooms["libsym"] = "server helper code dwarf elf wire file table"
+	rooms["collector"] = "main record daemon events engine source store who rec"
 	# foreign header => the only files that may include it; <elf.h> is libc's
 	only["^fuse(_lowlevel|_opt|_common)?[.]h$|^fuse3?/"] = \
-		"^opfs/(main|mount|fuse_[a-z0-9_]*)[.][ch]$"
-	only["^(gelf|libelf|nlist|dwarf)[.]h$"] = "^(libsym/|tests/unit/libsym/)"
-	only["^elfutils/|^libelf/|^libdw|^libdwfl"] = "^(libsym/|tests/unit/libsym/)"
-	only["^(libiberty/)?demangle[.]h$"] = "^libsym/"
-	only["^(dis-asm|bfd)[.]h$"] = "^libsym/"
-	only["^seccomp[.]h$"] = "^libsym/"
-	only["^archive(_entry)?[.]h$"] = "^opfs/tar_header[.]c$"
-	only["^nettle/"] = "^(opfs/tar_|libspec/manifest)"
-	only["^zstd[.]h$"] = "^libsym/"
+		"^opfs/(main[.]c$|mount/)"
+	only["^(gelf|libelf|nlist)[.]h$|^elfutils/"] = \
+		"^(libsym/(elf|dwarf)/|tests/unit/libsym/)"
+	only["^dwarf[.]h$|^elfutils/(libdw|libdwfl)[.]h$"] = \
+		"^(libsym/dwarf/|tests/unit/libsym/)"
+	only["^(libiberty/)?demangle[.]h$"] = "^libsym/table/"
+	only["^(dis-asm|bfd)[.]h$"] = "^libsym/code/"
+	only["^seccomp[.]h$"] = "^libsym/helper/"
+	only["^archive(_entry)?[.]h$"] = "^opfs/report/archive/tar_header[.]c$"
+	only["^nettle/"] = "^(opfs/report/archive/tar|libspec/session/manifest)"
+	only["^(zstd|lzma)[.]h$"] = "^libsym/(elf|dwarf)/"
 	only["^criterion/"] = "^tests/unit/"
 }
 function fail(why) {
-	printf "%s:%d: %s\n", FILENAME, FNR, why > "/dev/stderr"
-	bad = 1
+	printf "%s:%d: %s\n", FILENAME, FNR, why
 }
 function folder_of(path) {
 	sub(/^tests\/unit\//, "", path)
@@ -37,6 +46,20 @@ function allowed(folder, want,   n, i, list) {
 	for (i = 1; i <= n; i++)
 		if (list[i] == want)
 			return 1
+	return 0
+}
+# Where a file stands among the rooms of its folder; 0: the folder has none.
+function room_of(path,   folder, n, i, list) {
+	folder = folder_of(path)
+	n = split(rooms[folder], list, " ")
+	if (path ~ /^tests\//)
+		return n ? 1 : 0
+	sub(/\/[^\/]*$/, "", path)
+	for (i = 1; i <= n; i++)
+		if (path == folder (list[i] == "main" ? "" : "/" list[i]))
+			return i
+	if (n)
+		fail(path " is no room of " folder ": " rooms[folder])
 	return 0
 }
 FNR == 1 {
@@ -62,6 +85,8 @@ FNR == 1 {
 	else if (!(header ~ /^tests\// && FILENAME ~ /^tests\//) &&
 		 !allowed(folder, folder_of(header)))
 		fail("\"" header "\": " folder "/ includes only " may[folder])
+	else if (folder_of(header) == folder && room_of(header) < room_of(FILENAME))
+		fail("\"" header "\": includes go to the right in " rooms[folder])
 }
 /^[ \t]*#[ \t]*include[ \t]*</ {
 	header = $0
@@ -74,4 +99,3 @@ FNR == 1 {
 		if (header ~ pattern && FILENAME !~ only[pattern])
 			fail("<" header ">: not in " FILENAME)
 }
-END { exit bad }

@@ -17,7 +17,8 @@
 #
 # Each of the last four keeps its output in LOGDIR/SUITE-NAME.log.  A sanitizer's report
 # is a failure wherever the process that made it was, since it goes to a file that is
-# looked for.  Prints a line a suite, what was skipped, and at the end "N passed, N failed".
+# looked for.  Prints a line a suite, what was skipped, and at the end "N passed, N
+# failed".
 #
 # With OPFS_SKIPS=strict a skip that no line of tests/skips allows is a failure.
 set -u
@@ -61,7 +62,8 @@ count_tap()
 
 run_unit()
 {
-	timeout -k 10 "$BATS_TEST_TIMEOUT" "$1" -j1 --tap="$2.tap" >"$2.log" 2>&1 </dev/null
+	timeout -k 10 "$BATS_TEST_TIMEOUT" "$1" -j1 --tap="$2.tap" >"$2.log" 2>&1 \
+		</dev/null
 	local rc=$?
 	count_tap 0 "$2.tap" >"$2.result"
 	return $rc
@@ -83,7 +85,8 @@ run_fuzz()
 
 	corpus=$(mktemp -d) || return 1
 	[ ! -d "$seeds" ] || cp -r "$seeds/." "$corpus"
-	timeout -k 10 $((seconds + BATS_TEST_TIMEOUT)) "$program" -seed="${FUZZ_SEED:-1}" \
+	timeout -k 10 $((seconds + BATS_TEST_TIMEOUT)) "$program" \
+		-seed="${FUZZ_SEED:-1}" \
 		-max_total_time="$seconds" -rss_limit_mb=2048 -timeout=250 \
 		-artifact_prefix="$2-" "$corpus" >"$2.log" 2>&1 </dev/null
 	rc=$?
@@ -94,7 +97,8 @@ run_fuzz()
 
 run_qemu()
 {
-	timeout -k 10 $patience tests/qemu/run.sh "${1%%:*}" "${1#*:}" >"$2.log" 2>&1 </dev/null
+	timeout -k 10 $patience tests/qemu/run.sh "${1%%:*}" "${1#*:}" >"$2.log" 2>&1 \
+		</dev/null
 	local rc=$?
 	cp "$2.log" "$2.tap"
 	count_tap 1 "$2.tap" >"$2.result"
@@ -132,7 +136,8 @@ note_skipped()
 	local name=${1##*/}
 
 	[ -e "$1.tap" ] || return 0
-	sed -n 's/^ok *[-0-9]* *\(.*[^ ]\) *# [Ss][Kk][Ii][Pp] *\(.*\)/\1: \2/p' "$1.tap" |
+	sed -n 's/^ok *[-0-9]* *\(.*[^ ]\) *# [Ss][Kk][Ii][Pp] *\(.*\)/\1: \2/p' \
+		"$1.tap" |
 		awk -v name="$name" '{ print name ": " $0 }' >>"$skips"
 }
 
@@ -157,13 +162,15 @@ show_failure()
 }
 
 # Did a sanitizer write a report?  A process that is killed while it opens its log leaves
-# an empty one.
+# an empty one, and one that is killed while it looks for leaks says that it cannot.
 is_reported()
 {
-	local report
+	local report killed='^==[0-9]+==Unable to get registers from thread [0-9]+\.$'
 
 	for report in "$1".san*; do
-		[ ! -s "$report" ] || return 0
+		if [ -f "$report" ] && grep -qvE "$killed" "$report"; then
+			return 0
+		fi
 	done
 	return 1
 }
@@ -196,7 +203,8 @@ end_suite()
 	for item in "${items[@]}"; do
 		tell_item "$item"
 	done
-	printf '%-12s %4d tests' "$suite:" $((suite_passed + suite_failed + suite_skipped))
+	printf '%-12s %4d tests' "$suite:" \
+		$((suite_passed + suite_failed + suite_skipped))
 	[ $suite_failed = 0 ] || printf ', %d FAILED' $suite_failed
 	printf ', %d s\n' $((SECONDS - started))
 	passed=$((passed + suite_passed))

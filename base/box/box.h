@@ -27,21 +27,24 @@ enum {
 
 struct box_limits {
 	uint32_t cpu_s; /* of processor time; for the job itself to see to */
-	/* In one wait, as far as seen (base/box/state.h), for a disk or for what comes over
-	 * its socket; 0: for ever.  The box ends a job that waits for longer. */
+	/* In one wait, as far as seen (base/box/state.h), for a disk or for what comes
+	 * over its socket; 0: for ever.  The box ends a job that waits for longer. */
 	uint32_t blocked_ms;
 };
 
 /* What a program has done in boxes. */
 struct box_kind {
-	/* Of the process, which shows 15 characters, and in its command line "--box=NAME". */
+	/* Of the process, which shows 15 characters, and in its command line
+	 * "--box=NAME". */
 	const char *name;
-	/* Called once, in the box, before any job.  0, or the box ends.  NULL: nothing. */
+	/* Called once, in the box, before any job.  0, or the box ends.  NULL:
+	 * nothing. */
 	int (*prepare)(void);
 	/**
-	 * Does one job in the process that was forked for it.  BOX_FD is the job's socket;
-	 * 0 and 1 are /dev/null; nothing else is open but stderr.  The working directory is
-	 * "/", SIGPIPE is ignored, and other signals do what they do by default.
+	 * Does one job in the process that was forked for it.  BOX_FD is the job's
+	 * socket; 0 and 1 are /dev/null; nothing else is open but stderr.  The working
+	 * directory is "/", SIGPIPE is ignored, and other signals do what they do by
+	 * default.
 	 * @box: who forked it.  Before it takes other rights the job dies with the box.
 	 * Returns an exit status.
 	 */
@@ -60,8 +63,9 @@ struct box {
 		.control = -1                                                            \
 	}
 
-/* How a job ended: written behind everything that it wrote itself to its socket, unless the
- * box has gone as well.  Then comes the end, also if the process could not be killed. */
+/* How a job ended: written behind everything that it wrote itself to its socket, unless
+ * the box has gone as well.  Then comes the end, also if the process could not be
+ * killed. */
 #define BOX_TRAILER_MAGIC 0x72546d79u
 enum box_end { BOX_END_ITSELF, BOX_END_BLOCKED };
 

@@ -210,7 +210,7 @@ static int hold_stderr(void)
 	return 0;
 }
 
-/* Who made the control socket; 0 if that is none. */
+/* The process that made the control socket; 0 if it is no socket. */
 static pid_t find_starter(void)
 {
 	struct ucred c = { 0 };

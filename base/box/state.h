@@ -9,8 +9,8 @@
 /*
  * For how long a process waits for something else than a processor.  A clock cannot tell
  * that: on a busy machine a healthy process may not run for seconds.  So it is looked at
- * now and then: the time between two looks counts if the process was seen waiting at both,
- * and had not run meanwhile.  Of a process with threads the first one is looked at.
+ * now and then: the time between two looks counts if the process was seen waiting at
+ * both, and had not run meanwhile.  Of a process with threads the first one is looked at.
  */
 struct box_state {
 	uint64_t looked_ns; /* CLOCK_MONOTONIC, of the last look; 0: none yet */

@@ -15,7 +15,7 @@
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "events/generate/pfm.h"
-#include "events/table.h"
+#include "events/table/table.h"
 
 enum {
 	MAX_MASKS = 400,      /* of an event */
@@ -114,7 +114,7 @@ static int read_masks(struct event *e)
 	return rc;
 }
 
-/* The event's code: what of the configuration is the same for all masks. */
+/* The event's code: the bits of the configuration that all masks share. */
 static uint64_t common_code(const struct event *e)
 {
 	uint64_t field = e->x86 ? 0xf000000ff : ~0ull, code;

@@ -11,8 +11,8 @@
 /* Makes libpfm4 encode for every processor, not only this one.  False: it cannot. */
 bool pfm_start(void);
 
-/* The processor type of a PMU in @room; false: it is none of a core, or the tables kept by
- * hand have it. */
+/* The processor type of a PMU in @room; false: it is none of a core, or the tables kept
+ * by hand have it. */
 bool pfm_cpu_type(const pfm_pmu_info_t *pmu, char room[96]);
 
 struct pfm_code {

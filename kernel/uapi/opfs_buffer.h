@@ -39,14 +39,14 @@
 
 #define OPK_ESCAPE (~(__u64)0)
 
-#define OPK_HEAD(code, len, arg) \
+#define OPK_HEAD(code, len, arg)                                                         \
 	((__u64)(code) | (__u64)(len) << 16 | (__u64)(__u32)(arg) << 32)
-#define OPK_HEAD_CODE(head) ((__u32)(head) & 0xffff)
-#define OPK_HEAD_LEN(head)  ((__u32)(head) >> 16)
-#define OPK_HEAD_ARG(head)  ((__u32)((head) >> 32))
+#define OPK_HEAD_CODE(head) ((__u32)(head)&0xffff)
+#define OPK_HEAD_LEN(head) ((__u32)(head) >> 16)
+#define OPK_HEAD_ARG(head) ((__u32)((head) >> 32))
 
 /* The second word of a sample; bits not named are 0 and to be ignored. */
-#define OPK_EVENT_COUNTER(event) ((__u32)(event) & 0xff)
+#define OPK_EVENT_COUNTER(event) ((__u32)(event)&0xff)
 /*
  * Resolved some time after the sample was taken, while another thread shared the
  * address space and could have changed the mapping meanwhile.  The sample's task itself
@@ -56,8 +56,8 @@
 
 /* Counters of OPK_EVENT_COUNTER beyond the numbered directories. */
 #define OPK_COUNTER_IBS_FETCH 0xf0
-#define OPK_COUNTER_IBS_OP    0xf1
-#define OPK_COUNTER_TIMER     0xff /* the timer, or any source without counters */
+#define OPK_COUNTER_IBS_OP 0xf1
+#define OPK_COUNTER_TIMER 0xff /* the timer, or any source without counters */
 
 /* arg and words of each code.  1..14 mean what they meant in OProfile's buffer. */
 enum opk_code {
@@ -188,25 +188,25 @@ enum opk_anon {
 	OPK_ANON_VSYSCALL = 4,
 };
 
-#define OPK_TRACE_FULL	  1 /* ended at backtrace_depth: there may be more callers */
+#define OPK_TRACE_FULL 1    /* ended at backtrace_depth: there may be more callers */
 #define OPK_TRACE_ABORTED 2 /* a frame pointer was bad or its memory not present */
 #define OPK_TRACE_NO_USER 4 /* the user part of a kernel sample could not be resolved */
 
 #define OPK_IMAGE_DELETED 1 /* the file was unlinked when its path was taken */
 
 #define OPK_COUNTER_KERNEL 1
-#define OPK_COUNTER_USER   2
+#define OPK_COUNTER_USER 2
 
 enum opk_lost {
-	OPK_LOST_OVERFLOW = 1,	     /* the CPU's buffer was full */
+	OPK_LOST_OVERFLOW = 1,       /* the CPU's buffer was full */
 	OPK_LOST_EVENT_OVERFLOW = 2, /* the event buffer was full: read it faster */
 	OPK_LOST_NO_MAPPING = 3,     /* user pc in no mapping when it was resolved */
-	OPK_LOST_EXITED = 4,	     /* the task exited or called exec before */
-	OPK_LOST_NO_WORK = 5,	     /* too many samples waited to be resolved */
-	OPK_LOST_NO_IMAGE = 6,	     /* table of images full, or no memory for an image */
-	OPK_LOST_STOPPED = 7,	     /* waited to be resolved when sampling was stopped */
-	OPK_LOST_BAD_PC = 8,	     /* no address of user code or kernel: cannot be told */
-	OPK_LOST_NESTED = 9,	     /* an NMI in the middle of another sample's handling */
+	OPK_LOST_EXITED = 4,         /* the task exited or called exec before */
+	OPK_LOST_NO_WORK = 5,        /* too many samples waited to be resolved */
+	OPK_LOST_NO_IMAGE = 6,       /* table of images full, or no memory for an image */
+	OPK_LOST_STOPPED = 7,        /* waited to be resolved when sampling was stopped */
+	OPK_LOST_BAD_PC = 8, /* no address of user code or kernel: cannot be told */
+	OPK_LOST_NESTED = 9, /* an NMI in the middle of another sample's handling */
 	OPK_NR_LOST
 };
 

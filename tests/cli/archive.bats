@@ -47,16 +47,19 @@ cat_archive()
 	grep -q crunch after
 	diff -u before after
 	[ "$(stat -c %Y u/archive/opt/opdemo/bin/demo)" = \
-		"$(tar -tvf "$OPFS_TOP/tests/data/opdemo.tar.xz" --full-time opt/opdemo/bin/demo |
+		"$(tar -tvf "$OPFS_TOP/tests/data/opdemo.tar.xz" \
+			--full-time opt/opdemo/bin/demo |
 			awk '{ print $4 " " $5 }' | TZ=UTC xargs -I{} date -d {} +%s)" ]
 }
 
-# What oparchive made, see transcript 86: binaries below DIR, samples where they always are.
+# What oparchive made, see transcript 86: binaries below DIR, samples where they always
+# are.
 oparchive()
 {
 	# shellcheck disable=SC2016
 	opdemo sh -c '
-		mkdir -p "$1/var/lib/oprofile" && cp -rp s1/samples s1/abi "$1/var/lib/oprofile" &&
+		mkdir -p "$1/var/lib/oprofile" &&
+			cp -rp s1/samples s1/abi "$1/var/lib/oprofile" &&
 		mkdir -p "$1/opt/opdemo" && cp -rp bin "$1/opt/opdemo"
 	' sh "$1"
 }
@@ -69,7 +72,8 @@ oparchive()
 	local at='current/event:CPU_CLK_UNHALTED/image:/opt/opdemo/bin/demo'
 	"$OPFS_BIN/opfs" cat --session-dir arch "$at/summary" >summary
 	diff -u <(opdemo_transcript 87-report-archive.txt) summary
-	"$OPFS_BIN/opfs" cat --session-dir arch "$at/with:exclude-dependent/report" >report ||
+	"$OPFS_BIN/opfs" cat --session-dir arch "$at/with:exclude-dependent/report" \
+		>report ||
 		"$OPFS_BIN/opfs" cat --session-dir arch \
 			"$at/lib-image:/opt/opdemo/bin/demo/report" >report
 	diff -u <(opdemo_transcript 88-report-archive-l.txt) report
@@ -97,19 +101,22 @@ oparchive()
 	cat_archive s current | (mkdir u && tar -C u -x)
 	cp /bin/false p
 	touch -d @7 p
-	"$OPFS_BIN/opfs" cat --session-dir s current/status | grep -q 'is not what was sampled'
+	"$OPFS_BIN/opfs" cat --session-dir s current/status |
+		grep -q 'is not what was sampled'
 	"$OPFS_BIN/opfs" cat --session-dir u current/status >status
 	run ! grep -q 'is not what was sampled' status
 	# another file in its place there is noticed as well
 	cp -p p "u/archive$PWD/p"
-	"$OPFS_BIN/opfs" cat --session-dir u current/status | grep -q "^unresolved: $PWD/p: .*: is not what was sampled"
+	"$OPFS_BIN/opfs" cat --session-dir u current/status |
+		grep -q "^unresolved: $PWD/p: .*: is not what was sampled"
 }
 
 @test "a session that goes on is archived as it was at one moment, and closed" {
 	cp /bin/true p
 	mksession s <<-END
 		{"files": [{"app": "$PWD/p", "samples": {"0x2000": 4, "0x2010": 70000}},
-		           {"app": "$PWD/p", "callee": "$PWD/p", "samples": {"0x200000002010": 3}}],
+		           {"app": "$PWD/p", "callee": "$PWD/p",
+		            "samples": {"0x200000002010": 3}}],
 		 "stats": {"total_samples": 70010, "lost_no_mapping": 6},
 		 "live": [3, 1700000000000000000, "live"], "throttled": ["EV"]}
 	END
@@ -142,16 +149,19 @@ oparchive()
 	import json, os, sys
 	top = sys.argv[1]
 	paths = [os.path.join(d, "p") for d, _, f in os.walk(top) if "p" in f]
-	files = [dict(app=p, samples={"0x2000": 4}, mtime=int(os.stat(p).st_mtime), escape=True)
+	files = [dict(app=p, samples={"0x2000": 4}, mtime=int(os.stat(p).st_mtime),
+	              escape=True)
 	         for p in paths]
 	json.dump(files, sys.stdout)
 	END
 	PYTHONUTF8=1 mksession s s.json
-	printf '/bin/true\t/../../../bin/true\t-\t0\t0\t-\t0\t-\n' >>s/samples/current/images
+	printf '/bin/true\t/../../../bin/true\t-\t0\t0\t-\t0\t-\n' \
+		>>s/samples/current/images
 	mksession s <<-'END'
 		[{"app": "/bin/true", "samples": {"0x2000": 4}, "escape": true}]
 	END
-	printf '/bin/true\t/../../../bin/true\t-\t0\t0\t-\t0\t-\n' >>s/samples/current/images
+	printf '/bin/true\t/../../../bin/true\t-\t0\t0\t-\t0\t-\n' \
+		>>s/samples/current/images
 	cat_archive s current >a.tar
 	mkdir u
 	tar -C u -xf a.tar 2>err
@@ -204,7 +214,8 @@ oparchive()
 	cp "$OPFS_TOP/tests/cli/progs/weights.c" src/one.c
 	cp src/one.c src/two.c
 	for p in one two; do
-		"${CC:-gcc}" -g -O1 -pthread -I"$OPFS_TOP/tests/cli/progs" -Wl,--build-id -o bin/$p "$PWD/src/$p.c"
+		${CC:-gcc} -g -O1 -pthread -I"$OPFS_TOP/tests/cli/progs" \
+			-Wl,--build-id -o bin/$p "$PWD/src/$p.c"
 	done
 	dwz -m bin/shared.dwz -r bin/one bin/two
 	readelf -SW bin/one | grep -q gnu_debugaltlink

@@ -4,6 +4,7 @@
 
 bats_require_minimum_version 1.5.0
 load ../lib/opdemo
+load ../lib/opfs
 
 setup()
 {
@@ -36,9 +37,10 @@ agrees()
 
 demo=image:/opt/opdemo/bin/demo
 cycles=event:CPU_CLK_UNHALTED
+own=with:exclude-dependent
 
 @test "73: instructions and their samples" {
-	agrees 73-ann-asm.txt crunch current/$demo/$cycles/with:exclude-dependent/asm
+	agrees 73-ann-asm.txt crunch current/$demo/$cycles/$own/asm
 }
 
 @test "74: with source lines" {
@@ -48,18 +50,18 @@ cycles=event:CPU_CLK_UNHALTED
 
 @test "75: two events, one symbol" {
 	agrees 75-ann-asm-2ev.txt crunch \
-		current/$demo/with:exclude-dependent/include-symbols:crunch/asm
+		current/$demo/$own/include-symbols:crunch/asm
 }
 
 @test "75: a symbol: directory has it alone" {
 	agrees 75-ann-asm-2ev.txt crunch \
-		current/$demo/with:exclude-dependent/symbol:crunch/asm
+		current/$demo/$own/symbol:crunch/asm
 	[ "$(grep -c '^0' all)" = 1 ]
 }
 
 @test "79: options of the disassembler" {
 	agrees 79-ann-objdump-params.txt sift \
-		current/$demo/$cycles/with:exclude-dependent/include-symbols:sift/syntax:intel/asm
+		current/$demo/$cycles/$own/include-symbols:sift/syntax:intel/asm
 }
 
 @test "options that there are not: refused, with those that there are" {
@@ -77,7 +79,8 @@ cycles=event:CPU_CLK_UNHALTED
 	sort -rnc totals
 	# lines of instructions add up to what functions have
 	[ "$(awk '{ n += $1 } END { print n }' totals)" = \
-		"$(grep -v total: got | awk '/^ *[0-9]+ +[0-9.e-]+ :/ { n += $1 } END { print n }')" ]
+		"$(grep -v total: got |
+		awk '/^ *[0-9]+ +[0-9.e-]+ :/ { n += $1 } END { print n }')" ]
 	[ "$(awk '{ n += $1 } END { print n }' totals)" = 2223 ]
 }
 
@@ -115,11 +118,13 @@ program()
 		import json, os, subprocess, sys
 		path, samples = sys.argv[1], {}
 		base = None
-		for line in subprocess.check_output(["readelf", "-lW", path], text=True).splitlines():
+		def lines_of(*command):
+		    return subprocess.check_output(command, text=True).splitlines()
+		for line in lines_of("readelf", "-lW", path):
 		    f = line.split()
 		    if f and f[0] == "LOAD" and "E" in line[50:]:
 		        base = int(f[1], 16) - int(f[2], 16)
-		for line in subprocess.check_output(["nm", "-S", path], text=True).splitlines():
+		for line in lines_of("nm", "-S", path):
 		    f = line.split()
 		    if len(f) == 4 and f[3] in ("main", "mix", "loop"):
 		        for at in range(int(f[0], 16), int(f[0], 16) + int(f[1], 16), 3):
@@ -127,13 +132,13 @@ program()
 		json.dump([{"app": path, "samples": samples,
 		            "mtime": int(os.stat(path).st_mtime)}], sys.stdout)
 	END
-	python3 "$OPFS_TOP/tests/lib/mksession.py" s session.json
+	mksession session.json
 }
 
 # same_as_objdump PATH FLAG...: instructions, in the order of addresses.
 same_as_objdump()
 {
-	"$OPFS_BIN/opfs" cat --session-dir s "$1" >got
+	opfs cat "$1" >got
 	shift
 	sed -n 's/^[^:]*:\( *[0-9a-f]*:\t.*\)/\1/p' got | sort >ours
 	objdump -d --no-show-raw-insn "$@" p |
@@ -163,10 +168,11 @@ same_as_objdump()
 
 @test "samples inside an instruction are that instruction's" {
 	program
-	"$OPFS_BIN/opfs" cat --session-dir s current/asm >got
-	"$OPFS_BIN/opfs" cat --session-dir s current/report.tsv |
+	opfs cat current/asm >got
+	opfs cat current/report.tsv |
 		awk -F'\t' 'NR > 1 { n += $5 } END { print n }' >want
-	[ "$(awk '/^ *[0-9]+ +[0-9.e-]+ :/ { n += $1 } END { print n }' got)" = "$(cat want)" ]
+	[ "$(awk '/^ *[0-9]+ +[0-9.e-]+ :/ { n += $1 } END { print n }' got)" = \
+		"$(cat want)" ]
 	run grep -c 'no code' got
 	[ "$output" = 0 ]
 }
@@ -174,7 +180,7 @@ same_as_objdump()
 @test "a program that was changed since shows addresses and the reason" {
 	program
 	touch -d '2001-01-01' p
-	"$OPFS_BIN/opfs" cat --session-dir s current/asm >got
+	opfs cat current/asm >got
 	grep -q 'no code: .*is not what was sampled' got
 	grep -q '(no code)' got
 	run ! grep -q '	ret' got
@@ -184,7 +190,7 @@ same_as_objdump()
 	program
 	strip -s p
 	touch -d "@$(sed -n 's/.*"mtime": \([0-9]*\).*/\1/p' session.json)" p
-	"$OPFS_BIN/opfs" cat --session-dir s current/asm >got
+	opfs cat current/asm >got
 	grep -q 'outside every symbol' got
 	grep -q '	ret' got
 	run grep -c 'no code' got
@@ -196,8 +202,9 @@ same_as_objdump()
 	program -g
 	chmod 755 . s
 	chmod 600 p.c
-	chmod 755 "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR" "$BATS_TEST_TMPDIR" 2>/dev/null || true
-	"$OPFS_BIN/opfs" cat --session-dir s current/with:source/asm >got
+	chmod 755 "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR" "$BATS_TEST_TMPDIR" \
+		2>/dev/null || true
+	opfs cat current/with:source/asm >got
 	grep -q 'return table' got
 	setpriv --reuid 65534 --regid 65534 --clear-groups test -x . ||
 		skip "the directory of tests is closed to others"

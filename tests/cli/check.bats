@@ -27,10 +27,12 @@ closed_session()
 	mksession <<-'END'
 		{"files": [
 		  {"session": "run", "app": "/bin/ls", "samples": {"0x1000": 4}},
-		  {"session": "run", "app": "/bin/ls", "image": "/lib/libc.so", "samples": {"0x2000": 3}}],
+		  {"session": "run", "app": "/bin/ls", "image": "/lib/libc.so",
+		   "samples": {"0x2000": 3}}],
 		 "sessions": {"run": {
 		  "live": [9, 1795251900000000000, "closed"],
-		  "stats": {"total_samples": 10, "stored_samples": 7, "lost_no_mapping": 2,
+		  "stats": {"total_samples": 10, "stored_samples": 7,
+		    "lost_no_mapping": 2,
 		            "ignored_by_image": 1},
 		  "manifest": [["session", "run"], ["start", "2026-11-21T09:00:00Z"]]}}}
 	END
@@ -45,7 +47,8 @@ closed_session()
 
 @test "any changed, missing or added file is told with its path, and the status is 1" {
 	closed_session
-	f='s/samples/run/{root}/bin/ls/{dep}/{root}/bin/ls/CPU_CLK_UNHALTED.100000.0.all.all.all'
+	f='s/samples/run/{root}/bin/ls/{dep}/{root}/bin/ls/'
+	f+='CPU_CLK_UNHALTED.100000.0.all.all.all'
 	for n in 0 50 104 200 2000 $(($(stat -c %s "$f") - 1)); do
 		cp "$f" kept
 		printf '\377' | dd of="$f" bs=1 seek="$n" conv=notrunc status=none
@@ -88,7 +91,8 @@ closed_session()
 @test "without a MANIFEST it is said what was checked" {
 	closed_session
 	rm s/samples/run/MANIFEST
-	check run | grep -q 'run: whole: 7 samples in 2 files, readable; without a MANIFEST'
+	check run |
+		grep -q 'run: whole: 7 samples in 2 files, readable; without a MANIFEST'
 	mksession <<-'END'
 		[{"app": "/bin/true"}]
 	END

@@ -3,8 +3,8 @@
 # "opcollect daemon" and its commands.
 
 bats_require_minimum_version 1.5.0
-load record
-load daemon
+load ../lib/record
+load ../lib/daemon
 
 setup() {
 	cd "$BATS_TEST_TMPDIR"
@@ -18,14 +18,17 @@ teardown() {
 # ---- without a daemon
 
 @test "config prints every option and where its value came from" {
-	printf 'rotate = "1h" # how long\nevent = {"TIMER:1000000", "page-faults"}\n' >"$conf"
-	run -0 --separate-stderr "$OPFS_BIN/opcollect" config --config "$conf" --keep=7d,10G
+	printf 'rotate = "1h" # how long\nevent = {"TIMER:1000000", "page-faults"}\n' \
+		>"$conf"
+	run -0 --separate-stderr "$OPFS_BIN/opcollect" config --config "$conf" \
+		--keep=7d,10G
 	[[ "$output" == *'rotate = "1h"'*"# $conf"* ]]
 	[[ "$output" == *'keep = "7d,10G"'*'# command line'* ]]
 	[[ "$output" == *'frequency = "997"'*'# default'* ]]
 	[[ "$output" == *'event = {"TIMER:1000000", "page-faults"}'* ]]
 	[[ "$output" == *'# group ='*'# not set'* ]]
-	"$OPFS_BIN/opcollect" daemon --help | sed -nE 's/^  (-., |    )--([a-z-]+).*/\2/p' |
+	"$OPFS_BIN/opcollect" daemon --help |
+		sed -nE 's/^  (-., |    )--([a-z-]+).*/\2/p' |
 		while read -r name; do
 			case $name in
 			help|usage|version|verbose|config) continue ;;
@@ -39,7 +42,8 @@ teardown() {
 	"$OPFS_BIN/opcollect" config --config "$conf" --rotate=100M --image='/bin/a"b\c' \
 		--event=TIMER --no-vmlinux >first
 	run -0 --separate-stderr "$OPFS_BIN/opcollect" config --config first
-	[ "$(sed 's/ *#.*//' first | grep .)" = "$(sed 's/ *#.*//' <<<"$output" | grep .)" ]
+	[ "$(sed 's/ *#.*//' first | grep .)" = "$(sed 's/ *#.*//' <<<"$output" |
+		grep .)" ]
 }
 
 @test "the command line takes the place of the file" {
@@ -75,19 +79,23 @@ teardown() {
 @test "wrong values are refused before anything is done" {
 	for option in --rotate=x --rotate=0s --rotate=99999999999999999999s --keep=0 \
 		--keep=1x --min-free=x --min-free=1h --checkpoint=1M --callgraph=many \
-		--callgraph=9999999 --socket= --log=nowhere --event=nonsense --separate=some \
+		--callgraph=9999999 --socket= --log=nowhere --event=nonsense \
+		--separate=some \
 		--frequency=0 --mmap-pages=0; do
-		run -2 "$OPFS_BIN/opcollect" daemon --config "$conf" --session-dir "$dir" \
+		run -2 "$OPFS_BIN/opcollect" daemon --config "$conf" \
+			--session-dir "$dir" \
 			--socket "$sock" $option
 		echo "$option: $output"
-		[[ "$output" == *"${option%%=*}"* || "$output" == *nonsense* || "$output" == *-F* ||
+		[[ "$output" == *"${option%%=*}"* || "$output" == *nonsense* ||
+			"$output" == *-F* ||
 			"$output" == *-m:* ]]
 		[ ! -e "$dir" ]
 	done
 }
 
 @test "without a daemon every command says so" {
-	for command in start stop dump reset status 'save x' 'remove x' deinit 'set --keep=3'; do
+	for command in start stop dump reset status 'save x' 'remove x' deinit \
+		'set --keep=3'; do
 		run -1 ctl $command
 		echo "$command: $output"
 		[[ "$output" == *"no daemon runs"*"$sock"* ]]
@@ -95,7 +103,8 @@ teardown() {
 	run -0 ctl shutdown
 	[[ "$output" == *"no daemon runs"* ]]
 	# a socket that somebody left
-	python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET).bind(sys.argv[1])' "$sock"
+	python3 -c 'import sys; from socket import socket, AF_UNIX, SOCK_SEQPACKET
+socket(AF_UNIX, SOCK_SEQPACKET).bind(sys.argv[1])' "$sock"
 	run -1 ctl start
 	[[ "$output" == *"no daemon runs"* ]]
 }
@@ -114,7 +123,7 @@ teardown() {
 	can_run_daemon
 	daemon --frequency=997
 	load_on
-	eventually is total_samples -ge 50
+	wait_for is total_samples -ge 50
 	ctl dump
 	load_off
 	[ "$(fact state)" = sampling ]
@@ -148,7 +157,7 @@ teardown() {
 	[ "$(fact total_samples)" = 0 ]
 	ctl start
 	load_on
-	eventually is total_samples -ge 20
+	wait_for is total_samples -ge 20
 	ctl stop
 	before=$(fact total_samples)
 	[ "$(fact state)" = stopped ]
@@ -156,7 +165,7 @@ teardown() {
 	grep -q closed "$dir/samples/current/stats/live"
 	ctl start
 	grep -q live "$dir/samples/current/stats/live"
-	eventually is total_samples -gt "$before"
+	wait_for is total_samples -gt "$before"
 	load_off
 	ctl deinit
 	[ "$(fact state)" = deinit ]
@@ -170,11 +179,11 @@ teardown() {
 	can_run_daemon
 	daemon --frequency=997
 	load_on
-	eventually is total_samples -ge 20
+	wait_for is total_samples -ge 20
 	ctl save before
 	load_off
 	[ -d "$dir/samples/before/{root}" ]
-	eventually test -e "$dir/samples/before/MANIFEST"
+	wait_for test -e "$dir/samples/before/MANIFEST"
 	run -0 --separate-stderr "$OPFS_BIN/opfs" check --session-dir "$dir" before
 	grep -q '^# event ' "$dir/samples/before/MANIFEST"
 	run -1 ctl save before
@@ -200,7 +209,7 @@ teardown() {
 	can_run_daemon
 	daemon --frequency=997
 	load_on
-	eventually is total_samples -ge 20
+	wait_for is total_samples -ge 20
 	load_off
 	ctl stop
 	ctl reset
@@ -215,22 +224,24 @@ teardown() {
 	can_run_daemon
 	daemon --event=TIMER:10000000
 	load_on
-	eventually is total_samples -ge 5
+	wait_for is total_samples -ge 5
 	ctl set --event=TIMER:2000000 --separate=thread --callgraph=16
 	[ "$(fact events)" = TIMER:2000000 ]
 	[ "$(fact separate)" = thread,lib ]
 	[ "$(fact callgraph)" = 16 ]
-	eventually is total_samples -ge 5
+	wait_for is total_samples -ge 5
 	ctl set --event=TIMER:4000000 --callgraph=0
-	eventually is total_samples -ge 5
+	wait_for is total_samples -ge 5
 	load_off
 	end_daemon
 	sessions "$dir"
 	[ "$(rotated | wc -l)" = 2 ]
-	[ -z "$(find "$dir/samples" -name 'TIMER.*' | sed -E 's/.*TIMER\.([0-9]+)\..*/\1/' | sort -u |
+	[ -z "$(find "$dir/samples" -name 'TIMER.*' |
+		sed -E 's/.*TIMER\.([0-9]+)\..*/\1/' | sort -u |
 		grep -vxE '10000000|2000000|4000000')" ]
 	for s in $(rotated); do
-		[ "$(find "$dir/samples/$s" -name 'TIMER.*' | sed -E 's/.*TIMER\.([0-9]+)\..*/\1/' |
+		[ "$(find "$dir/samples/$s" -name 'TIMER.*' |
+			sed -E 's/.*TIMER\.([0-9]+)\..*/\1/' |
 			sort -u | wc -l)" = 1 ]
 	done
 }
@@ -248,7 +259,7 @@ teardown() {
 		[ "$(fact keep)" = 9 ]
 		[ "$(fact state)" = sampling ]
 	done
-	eventually is total_samples -ge 5
+	wait_for is total_samples -ge 5
 	load_off
 	end_daemon
 	sessions "$dir"
@@ -258,8 +269,8 @@ teardown() {
 	can_run_daemon
 	daemon --frequency=997 --rotate=1s --keep=2
 	load_on
-	eventually is rotations -ge 4
-	eventually is sessions-removed -ge 1
+	wait_for is rotations -ge 4
+	wait_for is sessions-removed -ge 1
 	load_off
 	run -0 ctl save kept
 	end_daemon
@@ -277,7 +288,8 @@ teardown() {
 	daemon --frequency=997 --rotate=1s
 	load_on
 	: >absent
-	timeout 1200 python3 - "$dir/samples/current" "$PWD/enough" >absent 3>&- <<-'END' &
+	timeout 1200 python3 - "$dir/samples/current" "$PWD/enough" >absent 3>&- \
+		<<-'END' &
 	import os, sys
 	while not os.path.exists(sys.argv[2]):
 	    try:
@@ -287,7 +299,7 @@ teardown() {
 	        print(e)
 	END
 	watcher=$!
-	eventually is rotations -ge 3
+	wait_for is rotations -ge 3
 	: >enough
 	wait "$watcher"
 	load_off
@@ -298,7 +310,8 @@ teardown() {
 @test "two daemons do not share a socket nor a session" {
 	can_run_daemon
 	daemon
-	run -1 "$OPFS_BIN/opcollect" daemon --config "$conf" --session-dir other --socket "$sock"
+	run -1 "$OPFS_BIN/opcollect" daemon --config "$conf" --session-dir other \
+		--socket "$sock"
 	[[ "$output" == *"another daemon listens"* ]]
 	run -1 "$OPFS_BIN/opcollect" daemon --config "$conf" --session-dir "$dir" \
 		--socket "$sock.2"
@@ -312,7 +325,8 @@ teardown() {
 @test "two clients may give any two commands at once" {
 	can_run_daemon
 	daemon --frequency=99
-	commands=(start stop dump reset status deinit 'save s' 'remove s' 'set --frequency=199')
+	commands=(start stop dump reset status deinit 'save s' 'remove s'
+		'set --frequency=199')
 	for a in "${commands[@]}"; do
 		for b in "${commands[@]}"; do
 			ctl $a >a.out 2>&1 3>&- &
@@ -392,9 +406,11 @@ teardown() {
 	            assert reply[0] == b"opcollect" and reply[2] == b"failed", reply
 	            return reply[3].decode()
 	ask(None)
-	for data in (b"x", b"\0", b"opcollect\0", b"opcollect\x001\0", b"opcollect\x001\0start",
-	             b"opcollect\x001\0nonsense\0", b"opcollect\x001\0save\0", b"oprofile\x001\0start\0",
-	             b"opcollect\x001\0" + b"set\0" * 80, b"opcollect\x001\0save\0" + b"a" * 60000 + b"\0",
+	for data in (b"x", b"\0", b"opcollect\0", b"opcollect\x001\0",
+	             b"opcollect\x001\0start", b"opcollect\x001\0nonsense\0",
+	             b"opcollect\x001\0save\0", b"oprofile\x001\0start\0",
+	             b"opcollect\x001\0" + b"set\0" * 80,
+	             b"opcollect\x001\0save\0" + b"a" * 60000 + b"\0",
 	             os.urandom(1000)):
 	    ask(data)
 	assert "version" in ask(b"opcollect\x002\0start\0")
@@ -410,20 +426,22 @@ teardown() {
 
 @test "--detach returns when samples are taken, or with the reason why not" {
 	can_run_daemon
-	run -0 "$OPFS_BIN/opcollect" daemon --config "$conf" --session-dir "$dir" --socket "$sock" \
+	run -0 "$OPFS_BIN/opcollect" daemon --config "$conf" --session-dir "$dir" \
+		--socket "$sock" \
 		--log "$log" --detach 3>&-
 	pid=$(fact pid)
 	[ "$(fact state)" = sampling ]
-	run -1 "$OPFS_BIN/opcollect" daemon --config "$conf" --session-dir "$dir" --socket "$sock" \
+	run -1 "$OPFS_BIN/opcollect" daemon --config "$conf" --session-dir "$dir" \
+		--socket "$sock" \
 		--detach 3>&-
 	[[ "$output" == *"another daemon listens"* ]]
 	mv "$log" "$log.1"
 	kill -HUP "$pid"
-	eventually test -e "$log"
+	wait_for test -e "$log"
 	ctl stop
 	grep -q "sampling ended" "$log"
 	ctl shutdown
-	! kill -0 "$pid" 2>/dev/null || eventually eval '! kill -0 "$pid" 2>/dev/null'
+	! kill -0 "$pid" 2>/dev/null || wait_for eval '! kill -0 "$pid" 2>/dev/null'
 	pid=
 }
 
@@ -431,13 +449,13 @@ teardown() {
 	can_run_daemon
 	daemon --frequency=4999
 	load_on
-	eventually is total_samples -ge 200
+	wait_for is total_samples -ge 200
 	kill -KILL "$pid"
 	wait "$pid" || true
 	load_off
 	held=$(sessions -k "$dir" | awk '$1 == "all" { print $3 }')
 	daemon --stopped
-	eventually all_sealed
+	wait_for all_sealed
 	end_daemon
 	[ "$(rotated | wc -l)" = 1 ]
 	sessions "$dir"
@@ -459,9 +477,9 @@ teardown() {
 	        break
 	END
 	listener=$!
-	eventually test -S "$BATS_TEST_TMPDIR/notify"
+	wait_for test -S "$BATS_TEST_TMPDIR/notify"
 	NOTIFY_SOCKET="$BATS_TEST_TMPDIR/notify" daemon
-	eventually grep -q STATUS=sampling notified
+	wait_for grep -q STATUS=sampling notified
 	end_daemon
 	wait "$listener"
 	grep -qx READY=1 notified

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # "make demo": what it shows, and that it leaves nothing behind however it ends.
 
+bats_require_minimum_version 1.5.0
 load ../lib/busy
 load ../lib/need
 
@@ -92,8 +93,7 @@ interrupt() {
 @test "the demo reads the report through the mount" {
 	can_record
 	need_mount
-	DEMO_CHILD="$OPFS_DEMO_MARK" run "$demo" "$O" 1
-	[ "$status" = 0 ]
+	DEMO_CHILD="$OPFS_DEMO_MARK" run -0 "$demo" "$O" 1
 	[[ "$output" == *'$ cat '"$TMPDIR"/*/current/image:*/report* ]]
 	assert_gone
 }
@@ -114,8 +114,7 @@ interrupt() {
 }
 
 @test "a demo before the programs are built says what to do" {
-	run "$demo" "$BATS_TEST_TMPDIR/nothing"
-	[ "$status" = 1 ]
+	run -1 "$demo" "$BATS_TEST_TMPDIR/nothing"
 	[[ "$output" == *"run 'make' first"* ]]
 	assert_gone
 }
@@ -127,7 +126,8 @@ interrupt() {
 	nr = {"x86_64": 298, "aarch64": 241}.get(platform.machine())
 	if nr is None:
 	    sys.exit(77)
-	code = [(0x20, 0, 0, 0), (0x15, 0, 1, nr), (0x06, 0, 0, 0x00050001), (0x06, 0, 0, 0x7fff0000)]
+	code = [(0x20, 0, 0, 0), (0x15, 0, 1, nr), (0x06, 0, 0, 0x00050001),
+	        (0x06, 0, 0, 0x7fff0000)]
 	filt = b"".join(struct.pack("HBBI", *c) for c in code)
 	buf = ctypes.create_string_buffer(filt)
 	prog = struct.pack("HxxxxxxQ", len(code), ctypes.addressof(buf))
@@ -136,7 +136,8 @@ interrupt() {
 	    sys.exit(77)
 	os.execv(sys.argv[1], sys.argv[1:])
 	PY
-	DEMO_CHILD="$OPFS_DEMO_MARK" run python3 "$BATS_TEST_TMPDIR/noperf.py" "$demo" "$O" 1
+	DEMO_CHILD="$OPFS_DEMO_MARK" run python3 "$BATS_TEST_TMPDIR/noperf.py" "$demo" \
+		"$O" 1
 	[ "$status" != 77 ] || skip "seccomp filters are not allowed here"
 	echo "$output"
 	[ "$status" = 1 ]

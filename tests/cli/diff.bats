@@ -7,11 +7,13 @@
 
 bats_require_minimum_version 1.5.0
 load ../lib/need
+load ../lib/opfs
 
 OPFS=$OPFS_BIN/opfs
 DEMO=event:CPU_CLK_UNHALTED/image:%2Fopt%2Fopdemo%2Fbin%2Fdemo
 
 setup() {
+	D=data
 	cd "$BATS_TEST_TMPDIR"
 }
 
@@ -32,19 +34,17 @@ same_as_transcript() {
 	diff <(opdemo_transcript "$1" | sed 's/ *$//') <(ref_cat "$2" | as_opreport)
 }
 
-mksession() {
-	python3 "$OPFS_TOP/tests/lib/mksession.py" data "$@"
-}
-
 @test "differences read as opreport's { } { }" {
 	need_mount_namespace
 	same_as_transcript 60-diff.txt "current/$DEMO/diff:base/report"
-	same_as_transcript 61-diff-x.txt "current/$DEMO/with:exclude-dependent/diff:base/report"
-	same_as_transcript 62-diff-rev.txt "base/$DEMO/with:exclude-dependent/diff:current/report"
+	same_as_transcript 61-diff-x.txt \
+		"current/$DEMO/with:exclude-dependent/diff:base/report"
+	same_as_transcript 62-diff-rev.txt \
+		"base/$DEMO/with:exclude-dependent/diff:current/report"
 	same_as_transcript 63-diff-threshold.txt \
 		"current/$DEMO/with:exclude-dependent/diff:base/threshold:20/report"
-	same_as_transcript 64-diff-a-w-g.txt \
-		"current/$DEMO/with:exclude-dependent,accumulated,show-address,debug-info/diff:base/report"
+	local all=with:exclude-dependent,accumulated,show-address,debug-info
+	same_as_transcript 64-diff-a-w-g.txt "current/$DEMO/$all/diff:base/report"
 }
 
 @test "both sides are named in the head, the older one last" {
@@ -73,10 +73,10 @@ mksession() {
 	[{"session": "old", "app": "/b1/prog", "samples": {"1": 500}},
 	 {"session": "new", "app": "/b2/prog", "samples": {"1": 700}}]
 	END
-	"$OPFS" cat --session-dir data new/diff:old/report.tsv >tsv
+	opfs cat new/diff:old/report.tsv >tsv
 	[ "$(sed 1d tsv | wc -l)" = 1 ]
-	"$OPFS" cat --session-dir data new/diff:old/report | grep -E '^700 +100.000 +\+0.0000 +no '
-	"$OPFS" cat --session-dir data new/image:prog/diff:old/image:%2Fb1%2Fprog/report |
+	opfs cat new/diff:old/report | grep -E '^700 +100.000 +\+0.0000 +no '
+	opfs cat new/image:prog/diff:old/image:%2Fb1%2Fprog/report |
 		grep -E '^700 +100.000 +\+0.0000 +no '
 }
 
@@ -87,24 +87,24 @@ mksession() {
 	 {"app": "/b2/other", "samples": {"1": 700}},
 	 {"app": "/b2/other", "image": "/lib/l.so", "samples": {"1": 700}}]
 	END
-	"$OPFS" diff --session-dir data current/image:prog current/image:other >text
+	opfs diff current/image:prog current/image:other >text
 	grep -E '^700 +50.0000 +\+0.0000 +no +other ' text
 	grep -E '^700 +50.0000 +\+0.0000 +no +l.so ' text
 	run ! grep -E -e '---|\+\+\+' text
 }
 
 @test "a comparison does not depend on what was read before" {
-	"${CC:-gcc}" -x c -o prog - <<<"int main(void) { return 0; }"
+	${CC:-gcc} -x c -o prog - <<<"int main(void) { return 0; }"
 	mksession <<-END
 	[{"session": "old", "app": "$PWD/prog", "samples": {"0x2000": 500}},
 	 {"session": "new", "app": "$PWD/prog", "samples": {"0x2000": 700}}]
 	END
-	"$OPFS" cat --session-dir data new/report >both
-	"$OPFS" cat --session-dir data new/diff:old/summary >>both
-	"$OPFS" cat --session-dir data new/report new/diff:old/summary | diff both -
-	"$OPFS" cat --session-dir data old/report >both
-	"$OPFS" cat --session-dir data new/diff:old/summary >>both
-	"$OPFS" cat --session-dir data old/report new/diff:old/summary | diff both -
+	opfs cat new/report >both
+	opfs cat new/diff:old/summary >>both
+	opfs cat new/report new/diff:old/summary | diff both -
+	opfs cat old/report >both
+	opfs cat new/diff:old/summary >>both
+	opfs cat old/report new/diff:old/summary | diff both -
 }
 
 @test "sort:diff has what grew most first and what is gone last" {
@@ -116,10 +116,10 @@ mksession() {
 	 {"session": "new", "app": "/nowhere/less", "samples": {"1": 100}},
 	 {"session": "new", "app": "/nowhere/added", "samples": {"1": 200}}]
 	END
-	order=$("$OPFS" cat --session-dir data new/diff:old/sort:diff/with:no-header/report |
+	order=$(opfs cat new/diff:old/sort:diff/with:no-header/report |
 		awk '{ print $NF }' | tr '\n' ' ')
 	[ "$order" = "/nowhere/added /nowhere/same /nowhere/less /nowhere/gone " ]
-	"$OPFS" cat --session-dir data new/diff:old/report | grep -E '^200 +--- +--- +yes .*gone'
+	opfs cat new/diff:old/report | grep -E '^200 +--- +--- +yes .*gone'
 }
 
 @test "opfs diff prints what the file shows" {
@@ -127,8 +127,8 @@ mksession() {
 	[{"session": "old", "app": "/nowhere/a", "samples": {"1": 500}},
 	 {"session": "new", "app": "/nowhere/a", "samples": {"1": 700}}]
 	END
-	"$OPFS" diff --session-dir data old new >said
-	"$OPFS" cat --session-dir data new/diff:old/sort:diff/report >file
+	opfs diff old new >said
+	opfs cat new/diff:old/sort:diff/report >file
 	cmp said file
 }
 
@@ -141,17 +141,14 @@ mksession() {
 	 {"session": "few", "app": "/nowhere/a", "samples": {"1": 12}},
 	 {"session": "few", "app": "/nowhere/b", "samples": {"1": 8}}]
 	END
-	run --separate-stderr "$OPFS" diff --session-dir data --fail-over=5% old new
-	[ "$status" = 1 ]
+	run -1 --separate-stderr opfs diff --fail-over=5% old new
 	[[ $output == *"/nowhere/a"*"50.0000"*"60.0000"*"+20.0000"* ]]
 	[[ $output != *"/nowhere/b"* ]]
 	[[ $stderr == *"1 row grew by more than 5 %"* ]]
-	run "$OPFS" diff --session-dir data --fail-over=25% old new
-	[ "$status" = 0 ]
+	run -0 opfs diff --fail-over=25% old new
 	[ -z "$output" ]
 	# 20 samples cannot tell 60 % from 50 %
-	run "$OPFS" diff --session-dir data --fail-over=5% old few
-	[ "$status" = 0 ]
+	run -0 opfs diff --fail-over=5% old few
 }
 
 @test "what cannot be compared says why" {
@@ -159,16 +156,12 @@ mksession() {
 	[{"session": "old", "app": "/nowhere/a", "event": "LLC", "samples": {"1": 5}},
 	 {"session": "new", "app": "/nowhere/a", "event": "CYCLES", "samples": {"1": 7}}]
 	END
-	run "$OPFS" cat --session-dir data new/diff:old/report
-	[ "$status" = 1 ]
+	run -1 opfs cat new/diff:old/report
 	[[ $output == *"count different things"*LLC* ]]
-	run "$OPFS" diff --session-dir data nothing new
-	[ "$status" = 1 ]
+	run -1 opfs diff nothing new
 	[[ $output == *nothing* ]]
-	run "$OPFS" diff --session-dir data old
-	[ "$status" = 2 ]
-	run "$OPFS" diff --session-dir data --fail-over=much old new
-	[ "$status" = 2 ]
+	run -2 opfs diff old
+	run -2 opfs diff --fail-over=much old new
 }
 
 @test "a session directory elsewhere can be the older side" {
@@ -179,8 +172,8 @@ mksession() {
 	mksession <<-'END'
 	[{"session": "current", "app": "/nowhere/a", "samples": {"1": 500}}]
 	END
-	"$OPFS" diff --session-dir data "$PWD/other" current | grep -E '^500 +100.000 +\+0.0000'
-	"$OPFS" cat --session-dir data "current/diff:${PWD//\//%2F}%2Fother/summary" |
+	opfs diff "$PWD/other" current | grep -E '^500 +100.000 +\+0.0000'
+	opfs cat "current/diff:${PWD//\//%2F}%2Fother/summary" |
 		grep -E ' 500 100.000 +\+0.0000'
 }
 
@@ -193,11 +186,10 @@ mksession() {
 	 {"session": "new", "app": "$PWD/prog", "mtime": $(stat -c %Y prog),
 	  "samples": {"$off": 700}}]
 	END
-	"$OPFS" cat --session-dir data new/report | grep -E '^700 .* f$'
-	"$OPFS" cat --session-dir data new/diff:old/report >text
+	opfs cat new/report | grep -E '^700 .* f$'
+	opfs cat new/diff:old/report >text
 	grep '^As a whole, .*/prog$' text
 	grep -E '^700 +100.000 +\+0.0000 +no .*/prog$' text
-	run "$OPFS" diff --session-dir data --fail-over=1% old new
-	[ "$status" = 0 ]
+	run -0 opfs diff --fail-over=1% old new
 	[[ $output == *"compared as a whole"*"archive.tar"* ]]
 }

@@ -102,14 +102,16 @@ assert_same() {
 }
 
 @test "every tag is told in opfs(5)" {
-	for tag in $(sed -nE 's/^TAG\([A-Z_]+, "([a-z-]+)".*/\1/p' libspec/tag_list.h); do
+	for tag in $(sed -nE 's/^TAG\([A-Z_]+, "([a-z-]+)".*/\1/p' \
+		libspec/spec/tag_list.h); do
 		echo "$tag"
 		grep -qE "^\.It Cm $tag : " doc/opfs.5
 	done
 }
 
 @test "every tag is completed by bash and zsh" {
-	for tag in $(sed -nE 's/^TAG\([A-Z_]+, "([a-z-]+)".*/\1/p' libspec/tag_list.h); do
+	for tag in $(sed -nE 's/^TAG\([A-Z_]+, "([a-z-]+)".*/\1/p' \
+		libspec/spec/tag_list.h); do
 		echo "$tag"
 		grep -qE "(^|[ 	'(])$tag([ ')]|\$)" doc/completion/bash/opfs
 		grep -qE "(^|[ 	'(])$tag([ ')]|\$)" doc/completion/zsh/_opfs
@@ -117,7 +119,8 @@ assert_same() {
 }
 
 @test "every word of a tag is told in opfs(5)" {
-	for word in $(sed -nE 's/^WORD\([A-Z_]+, [A-Z_]+, "([a-z-]+)".*/\1/p' libspec/word_list.h); do
+	for word in $(sed -nE 's/^WORD\([A-Z_]+, [A-Z_]+, "([a-z-]+)".*/\1/p' \
+		libspec/spec/word_list.h); do
 		[ "$word" != library ] || continue # another name of lib
 		echo "$word"
 		grep -qE "^\.Cm.* $word( |$)" doc/opfs.5
@@ -127,12 +130,13 @@ assert_same() {
 @test "every tag of opfs(5) exists" {
 	for tag in $(sed -nE 's/^\.It Cm ([a-z-]+) : .*/\1/p' doc/opfs.5); do
 		echo "$tag"
-		grep -q "\"$tag\"" libspec/tag_list.h
+		grep -q "\"$tag\"" libspec/spec/tag_list.h
 	done
 }
 
 @test "every file of a profile directory is told in opfs(5)" {
-	for name in $(sed -nE 's/^\t\.name = "([^"]+)".*/\1/p' opfs/report_*.c); do
+	for name in $(find opfs -name "report_*.c" -exec \
+		sed -nE 's/^\t\.name = "([^"]+)".*/\1/p' {} +); do
 		echo "$name"
 		grep -qE "^\.It Pa $name\$" doc/opfs.5
 	done
@@ -142,25 +146,27 @@ assert_same() {
 	while IFS=$'\t' read -r name doc; do
 		echo "$name"
 		grep -F "| \`$name\` | $doc" doc/internals.md
-	done < <(sed -nE 's/^STAT\([A-Z_]+, "([a-z_]+)", [A-Z]+, "(.*)"\).*/\1\t\2/p' \
-		libspec/stat_list.h)
+	done < <(tr '\n' ' ' <libspec/session/stat_list.h |
+		sed 's/"[ \t]*"//g; s/STAT(/\n&/g' |
+		sed -nE 's/^STAT\([A-Z_]+, "([a-z_]+)", [A-Z]+,\s*"(.*)"\) *$/\1\t\2/p')
 }
 
 @test "every path and target that README, CONTRIBUTING and doc/ name exists" {
+	folders='base|libspec|libsym|events|collector|opfs|tests|bench|doc'
 	for f in README.md CONTRIBUTING.md doc/*.md; do
 		for link in $(grep -oE '\]\([^)#]+' "$f" | cut -c3- | grep -v ://); do
 			echo "$f: $link"
 			[ -e "$(dirname "$f")/$link" ]
 		done
-		for path in $(grep -oE '`(base|libspec|libsym|events|collector|opfs|tests|bench|doc)/[A-Za-z0-9_./-]*`' \
-			"$f" | tr -d '`'); do
+		for path in $(grep -oE "\`($folders)/[A-Za-z0-9_./-]*\`" "$f" |
+			tr -d '`'); do
 			case $path in
 			*NAME*|*FOLDER*|*MODULE*) continue ;;
 			esac
 			echo "$f: $path"
 			[ -e "$path" ]
 		done
-		for target in $(grep -oE '^(    )?make [a-z][a-z-]*|`make [a-z][a-z-]*' "$f" |
+		for target in $(grep -oE '(^|^    |`)make [a-z][a-z-]*' "$f" |
 			sed 's/.*make //'); do
 			echo "$f: make $target"
 			grep -qE "^([a-z-]+ )*$target( [a-z-]+)*:" Makefile
@@ -172,8 +178,9 @@ assert_same() {
 	while IFS=$'\t' read -r file section; do
 		echo "$file: $section"
 		grep -qixE "(#+|\.S[hs]) $section" "$file"
-	done < <(grep -rhoE 'doc/[a-z.0-9]+ "[^"]+"' --include='*.[ch]' base libspec libsym \
-		events collector opfs | sed -E 's/^(.*) "(.*)"$/\1\t\2/' | sort -u)
+	done < <(grep -rhoE 'doc/[a-z.0-9]+ "[^"]+"' --include='*.[ch]' \
+		base libspec libsym events collector opfs |
+		sed -E 's/^(.*) "(.*)"$/\1\t\2/' | sort -u)
 }
 
 @test "every source file begins with its licence" {
@@ -192,7 +199,8 @@ assert_same() {
 }
 
 @test "documents do not mention what only the developers' machines have" {
-	run ! grep -rnE '/work/|\.library|/shared/' README.md CHANGELOG.md CONTRIBUTING.md doc
+	run ! grep -rnE '/work/|\.library|/shared/' README.md CHANGELOG.md \
+		CONTRIBUTING.md doc
 }
 
 # ---- completions
@@ -288,7 +296,8 @@ tiny_session() {
 	run -0 complete_bash "$opfs" cat --session-dir "$session" current/sort:app
 	echo "$output"
 	[ "$output" = app-name ]
-	run -0 complete_bash "$opfs" cat --session-dir "$session" current/with:debug-info/repo
+	run -0 complete_bash "$opfs" cat --session-dir "$session" \
+		current/with:debug-info/repo
 	[[ "$output" == *debug-info/report* ]]
 }
 

@@ -13,7 +13,8 @@ events() {
 	events >"$BATS_TEST_TMPDIR/out"
 	head -n 1 "$BATS_TEST_TMPDIR/out"
 	grep -q '^TIMER: (counter: none: the kernel counts it)' "$BATS_TEST_TMPDIR/out"
-	if ls /sys/bus/event_source/devices | grep -qE '^(cpu|cpu_core|cpu_atom|armv.*)$'; then
+	if ls /sys/bus/event_source/devices |
+		grep -qE '^(cpu|cpu_core|cpu_atom|armv.*)$'; then
 		head -n 1 "$BATS_TEST_TMPDIR/out" | grep -q 'counters$'
 	else
 		head -n 1 "$BATS_TEST_TMPDIR/out" | grep -q 'no performance counters'
@@ -34,7 +35,8 @@ events() {
 		events --cpu-type "$type" --json >"${type//\//_}.json"
 		events --cpu-type "$type" --xml >"${type//\//_}.xml"
 	done <types
-	python3 "$OPFS_TOP/tests/lib/check_events.py" "$OPFS_TOP/doc/events.schema.json" *.json
+	python3 "$OPFS_TOP/tests/lib/check_events.py" "$OPFS_TOP/doc/events.schema.json" \
+		*.json
 	xmllint --noout *.xml
 }
 
@@ -109,12 +111,15 @@ assert int(ours["config1"], 16) == 0, ours
 @test "tables of a directory of one's own come first, and their faults are told" {
 	export OPROFILE_EVENTS_DIR="$BATS_TEST_TMPDIR/tables"
 	mkdir -p "$OPROFILE_EVENTS_DIR/my/cpu"
-	echo 'event:0x1 minimum:10 name:MINE : my own' >"$OPROFILE_EVENTS_DIR/my/cpu/events"
+	echo 'event:0x1 minimum:10 name:MINE : my own' \
+		>"$OPROFILE_EVENTS_DIR/my/cpu/events"
 	events -c my/cpu | grep -q 'my own (min count: 10)'
 	events --list-cpu-types | grep -qx my/cpu
-	echo 'event:0x2 minimum:x name:YOURS : not mine' >>"$OPROFILE_EVENTS_DIR/my/cpu/events"
+	echo 'event:0x2 minimum:x name:YOURS : not mine' \
+		>>"$OPROFILE_EVENTS_DIR/my/cpu/events"
 	run -1 events -c my/cpu
-	[[ $output = *"$OPROFILE_EVENTS_DIR/my/cpu/events:2: minimum \"x\" is not a number"* ]]
+	[[ $output = *"$OPROFILE_EVENTS_DIR/my/cpu/events:2: "* ]]
+	[[ $output = *'/my/cpu/events:2: minimum "x" is not a number'* ]]
 	events -c timer TIMER
 }
 
@@ -122,19 +127,23 @@ assert int(ours["config1"], 16) == 0, ours
 	mkdir "$BATS_TEST_TMPDIR/alone"
 	cp "$OPFS_BIN/opcollect" "$BATS_TEST_TMPDIR/alone"
 	"$BATS_TEST_TMPDIR/alone/opcollect" events -c arm/armv8-pmuv3 CPU_CYCLES
-	"$BATS_TEST_TMPDIR/alone/opcollect" events --list-cpu-types | grep -c . | grep -qx 7
+	"$BATS_TEST_TMPDIR/alone/opcollect" events --list-cpu-types | grep -c . |
+		grep -qx 7
 }
 
 @test "what is listed can be recorded, and samples are called so" {
 	cd "$BATS_TEST_TMPDIR"
 	"$OPFS_BIN/opcollect" record -e page-faults:1:user -- ls / >/dev/null 2>err ||
 		{ cat err; skip "this user may not record here"; }
-	[ "$("$OPFS_BIN/opfs" cat current/report.tsv 2>/dev/null | awk 'NR == 2 { print $1 }')" = page-faults:1 ]
-	"$OPFS_BIN/opfs" cat current/report | grep -q '^Counted page-faults events (page faults) '
+	[ "$("$OPFS_BIN/opfs" cat current/report.tsv 2>/dev/null |
+		awk 'NR == 2 { print $1 }')" = page-faults:1 ]
+	"$OPFS_BIN/opfs" cat current/report |
+		grep -q '^Counted page-faults events (page faults) '
 }
 
 @test "a full disk is an error" {
 	need_dev_full
-	"$OPFS_BIN/opcollect" events --json >/dev/full 2>"$BATS_TEST_TMPDIR/err" && return 1
+	"$OPFS_BIN/opcollect" events --json >/dev/full \
+		2>"$BATS_TEST_TMPDIR/err" && return 1
 	grep -q 'No space left' "$BATS_TEST_TMPDIR/err"
 }

@@ -5,10 +5,11 @@
 
 bats_require_minimum_version 1.5.0
 load ../lib/opdemo
-load record.bash
+load ../lib/record
 
 demo=image:/opt/opdemo/bin/demo
 cycles=event:CPU_CLK_UNHALTED
+all=with:exclude-dependent,details,debug-info
 lib=$OPFS_TOP/tests/lib
 
 # show PATH: of the reference session
@@ -43,7 +44,7 @@ valid_json() {
 @test "51: XML with details, source lines and bytes" {
 	need_mount_namespace
 	same 51-xml-details-g.txt \
-		"current/$demo/$cycles/with:exclude-dependent,details,debug-info/report.xml"
+		"current/$demo/$cycles/$all/report.xml"
 }
 
 @test "52: XML of two events" {
@@ -78,10 +79,12 @@ valid_json() {
 @test "every slice of the reference session is valid, in XML and in JSON" {
 	need_mount_namespace
 	local d=$BATS_TEST_TMPDIR n=0
-	for path in current current/threshold:5 current/with:callgraph,details,debug-info \
+	for path in current current/threshold:5 \
+		current/with:callgraph,details,debug-info \
 		current/with:callgraph/threshold:3 \
 		current/include-symbols:crunch,main/with:callgraph,details \
-		current/merge:lib,unitmask/with:details current/symbol:main/with:callgraph \
+		current/merge:lib,unitmask/with:details \
+		current/symbol:main/with:callgraph \
 		current/exclude-symbols:main current/with:exclude-dependent,callgraph \
 		"current/image:*shapes/demangle:none" base "current/$cycles/diff:base" \
 		current/lib-image:no-vmlinux; do
@@ -113,7 +116,7 @@ valid_json() {
 
 @test "JSON tells the source lines that addr2line tells" {
 	need_mount_namespace
-	show "current/$cycles/$demo/with:exclude-dependent,details,debug-info/report.json" \
+	show "current/$cycles/$demo/$all/report.json" \
 		>"$BATS_TEST_TMPDIR/j"
 	jq -r '.rows[].hits[] | "\(.vma) \(.file):\(.line)"' "$BATS_TEST_TMPDIR/j" |
 		sort >"$BATS_TEST_TMPDIR/got"
@@ -130,10 +133,12 @@ valid_json() {
 	for f in tsv json xml; do
 		show "current/with:debug-info/report.$f" >"$d/$f"
 	done
-	awk -F'\t' 'NR > 1 { print $5 "\t" $2 "\t" $3 "\t" $8 "\t" $9 "\t" $10 "\t" $11 }' \
+	awk -F'\t' \
+		'NR > 1 { print $5 "\t" $2 "\t" $3 "\t" $8 "\t" $9 "\t" $10 "\t" $11 }' \
 		"$d/tsv" | sort >"$d/a"
 	jq -r '.rows[] | . as $r | .samples[] | select(. > 0) |
-		[., $r.application, $r.image, $r.mangled, $r.vma, $r.file, $r.line] | @tsv' \
+		[., $r.application, $r.image, $r.mangled, $r.vma, $r.file, $r.line] |
+		@tsv' \
 		"$d/json" | sort >"$d/b"
 	[ "$(wc -l <"$d/a")" -gt 25 ]
 	diff "$d/a" "$d/b"
@@ -231,9 +236,9 @@ valid_json() {
 			return 0;
 		}
 	END
-	"${CC:-gcc}" -g -O1 -fno-omit-frame-pointer -c -o "$d/o" "$src"
+	${CC:-gcc} -g -O1 -fno-omit-frame-pointer -c -o "$d/o" "$src"
 	objcopy --redefine-sym odd="$(printf 'odd<&">\377\303(]]>')" "$d/o"
-	"${CC:-gcc}" -o "$d/prog<&" "$d/o"
+	${CC:-gcc} -o "$d/prog<&" "$d/o"
 	record -g --session-dir "$d/s" -- "$d/prog<&"
 	for f in xml json; do
 		"$OPFS_BIN/opfs" cat --session-dir "$d/s" \
@@ -243,7 +248,8 @@ valid_json() {
 	valid_json "$d/json"
 	grep -q 'name="odd&lt;&amp;&quot;&gt;' "$d/xml"
 	grep -q ' file="[^"]*a&quot;&lt;&amp;&gt;' "$d/xml"
-	jq -e '[.rows[] | select(.symbol | startswith("odd<&\">"))] | length == 1' "$d/json"
+	jq -e '[.rows[] | select(.symbol | startswith("odd<&\">"))] | length == 1' \
+		"$d/json"
 	jq -e '.sessions[0].taken == .sessions[0].stored + .sessions[0].lost +
 		([.sessions[0].left_out[]] | add // 0)' "$d/json"
 }
@@ -265,11 +271,13 @@ valid_json() {
 			mkdir "$4/m" && "$1" mount s1 "$4/m" || exit
 			cat "$4/m/$2/$3" >"$4/before"
 			ls "$4/m/$2/symbol:"
-			for f in report.tsv report.json report.xml with:callgraph/report.json \
-				with:callgraph/report.xml callgraph status; do
+			c=with:callgraph
+			for f in report.tsv report.json report.xml $c/report.json \
+				$c/report.xml callgraph status; do
 				cat "$4/m/$2/$f"
 			done
-			umount "$4/m" && rmdir "$4/m"' sh "$OPFS_BIN/opfs" "current/$demo/$cycles" \
+			umount "$4/m" && rmdir "$4/m"' \
+			sh "$OPFS_BIN/opfs" "current/$demo/$cycles" \
 			"$before" "$d" >"$d/after"
 		diff "$d/alone" "$d/after"
 	done

@@ -17,11 +17,13 @@ setup() {
 fresh() {
 	bash -euc 'source /dev/stdin "$@"; "$@"; declare -p dir' \
 		"$OPFS_TOP/tests/fresh.sh" "$@" \
-		< <(sed '/^case \${1-} in$/,$d' "$OPFS_TOP/tests/fresh.sh"; echo "$before")
+		< <(sed '/^case \${1-} in$/,$d' "$OPFS_TOP/tests/fresh.sh"
+		echo "$before")
 }
 
 @test "its own directory goes with what is in it, and nothing that is linked from there" {
-	before='make_dir; mkdir -p "$dir/machine/root" "$dir/share"; ln -s "$base/victim" "$dir/machine/l"'
+	before='make_dir; mkdir -p "$dir/machine/root" "$dir/share"
+		ln -s "$base/victim" "$dir/machine/l"'
 	run fresh discard
 	echo "$output"
 	[ "$status" = 0 ]
@@ -33,12 +35,14 @@ fresh() {
 	mkdir -p opfs-fresh.0123456789/machine
 	touch opfs-fresh.0123456789/machine/f
 	ln -s victim opfs-fresh.link456789
-	for before in 'dir=""' 'dir=/ token=x' 'dir=$base token=x' 'dir=$base/victim token=""' \
+	for before in 'dir=""' 'dir=/ token=x' 'dir=$base token=x' \
+		'dir=$base/victim token=""' \
 		'make_dir; own=$dir; dir=""' 'make_dir; dir=/' \
 		'make_dir; dir=$base/victim; echo "$token" >"$dir/mark"' \
 		'make_dir; dir=$base/opfs-fresh.0123456789' \
 		'make_dir; dir=$base/opfs-fresh.0123456789; echo other >"$dir/mark"' \
-		'make_dir; echo "$token" >"$base/victim/mark"; dir=$base/opfs-fresh.link456789' \
+		'make_dir; echo "$token" >"$base/victim/mark"
+			dir=$base/opfs-fresh.link456789' \
 		'make_dir; dir=$dir/../victim' 'make_dir; base=""'; do
 		run fresh discard
 		echo "$before: $output"
@@ -53,8 +57,10 @@ fresh() {
 	load ../lib/need
 	need_root
 	need_mount_namespace
-	before='make_dir; mkdir -p "$dir/machine"; mount --bind "$base/victim" "$dir/machine"'
-	run unshare -m bash -c "$(declare -f fresh)"'; before=$1; fresh discard' sh "$before"
+	before='make_dir; mkdir -p "$dir/machine"
+		mount --bind "$base/victim" "$dir/machine"'
+	run unshare -m bash -c "$(declare -f fresh)"'; before=$1; fresh discard' \
+		sh "$before"
 	echo "$output"
 	[[ $output == *"is left where it is"* ]]
 	[ -e victim/machine/f ]

@@ -4,6 +4,7 @@
 
 bats_require_minimum_version 1.5.0
 load ../lib/opdemo
+load ../lib/opfs
 
 progs=$BATS_TEST_DIRNAME/progs
 
@@ -18,22 +19,25 @@ session()
 {
 	rm -rf s
 	python3 "$progs/gmon_samples.py" "$1" |
-		python3 "$OPFS_TOP/tests/lib/mksession.py" s
+		mksession
 }
 
 # What gprof finds: samples and name, sums of equal names.
 flat()
 {
 	gprof -b -p --no-demangle "$1" "$2" | awk '
-		/^ *[0-9.]+ +[0-9.]+ +[0-9.]+/ && $3 > 0 && $NF != "_fini" { sum[$NF] += $3 }
+		/^ *[0-9.]+ +[0-9.]+ +[0-9.]+/ && $3 > 0 && $NF != "_fini" {
+			sum[$NF] += $3
+		}
 		END { for (name in sum) printf "%d %s\n", sum[name], name }' | sort
 }
 
 # What `report` has of the symbols that gprof takes for functions; it loses the last one.
 told()
 {
-	"$OPFS_BIN/opfs" cat --session-dir s current/demangle:none/report.tsv | awk -F'\t' '
-		NR > 1 && $4 !~ /@plt$|^\(no symbol\)$|[.](cold|part|isra|localalias)|^_fini$/ {
+	opfs cat current/demangle:none/report.tsv | awk -F'\t' '
+		NR > 1 && $4 !~ /@plt$|^\(no symbol\)$|^_fini$/ &&
+		$4 !~ /[.](cold|part|isra|localalias)/ {
 			sum[$4] += $5
 		}
 		END { for (name in sum) printf "%d %s\n", sum[name], name }' | sort
@@ -43,7 +47,7 @@ told()
 agree()
 {
 	session "$1"
-	"$OPFS_BIN/opfs" cat --session-dir s current/gmon.out >gmon.out
+	opfs cat current/gmon.out >gmon.out
 	flat "$1" gmon.out >by_gprof
 	told >by_opfs
 	[ "$(wc -l <by_opfs)" -gt 5 ]
@@ -58,7 +62,8 @@ __attribute__((noinline)) static int three(int *v) { return v[0] ? two(*v) : 0; 
 __attribute__((noinline, cold)) int four(int x) { printf("%d\n", x); exit(x & 1); }
 __attribute__((aligned(1))) int five(void) { return 5; }
 __attribute__((aligned(1))) int six(void) { return 6; }
-__attribute__((aligned(1))) int seven(int x) { if (x > 5) four(x); return five() + six(); }
+__attribute__((aligned(1))) int seven(int x)
+{ if (x > 5) four(x); return five() + six(); }
 int main(int argc, char **argv) { (void)argv; return three(&argc) + seven(argc); }'
 
 @test "C: position independent and not, optimised and not, with unaligned functions" {
@@ -66,7 +71,7 @@ int main(int argc, char **argv) { (void)argv; return three(&argc) + seven(argc);
 	for how in "-pie -fPIE -O0" "-no-pie -fno-pie -O0" "-pie -fPIE -O2" \
 		"-no-pie -fno-pie -Os -fno-align-functions"; do
 		# shellcheck disable=SC2086
-		"${CC:-gcc}" -g $how -falign-functions=1 -o p p.c
+		${CC:-gcc} -g $how -falign-functions=1 -o p p.c
 		agree ./p
 	done
 }
@@ -82,7 +87,8 @@ int main(int argc, char **argv) { (void)argv; return three(&argc) + seven(argc);
 	void _start(void) { for (;;) six(1); }
 	void _fini(void) { }
 	END
-	"${CC:-gcc}" -m32 -g -O0 -fno-pie -no-pie -nostdlib -static -ffreestanding -o p p.c
+	${CC:-gcc} -m32 -g -O0 -fno-pie -no-pie -nostdlib -static -ffreestanding -o p \
+		p.c
 	agree ./p
 }
 
@@ -116,18 +122,17 @@ int main(int argc, char **argv) { (void)argv; return three(&argc) + seven(argc);
 
 @test "a library, chosen by lib-image:" {
 	printf '%s\n' "$program" | sed '$d' >p.c
-	"${CC:-gcc}" -g -O1 -fPIC -shared -o libp.so p.c
+	${CC:-gcc} -g -O1 -fPIC -shared -o libp.so p.c
 	agree ./libp.so
-	"$OPFS_BIN/opfs" cat --session-dir s "current/lib-image:libp.so/gmon.out" | cmp - gmon.out
+	opfs cat "current/lib-image:libp.so/gmon.out" | cmp - gmon.out
 }
 
 @test "calls: gprof has those of callgraph inside the image" {
 	printf '%s\n' "$program" >p.c
-	"${CC:-gcc}" -g -O0 -o p p.c
+	${CC:-gcc} -g -O0 -o p p.c
 	session ./p
-	"$OPFS_BIN/opfs" cat --session-dir s current/gmon.out >gmon.out
-	run gprof -b -q ./p gmon.out
-	[ "$status" = 0 ]
+	opfs cat current/gmon.out >gmon.out
+	run -0 gprof -b -q ./p gmon.out
 	[[ $output == *three*two* ]]
 	gprof -b -c ./p gmon.out >/dev/null 2>err || [ ! -s err ]
 }
@@ -146,11 +151,11 @@ int main(int argc, char **argv) { (void)argv; return three(&argc) + seven(argc);
 
 @test "83, 84: one event and one image; what else is said" {
 	need_mount_namespace
-	run opdemo "$OPFS_BIN/opfs" cat --session-dir s1 current/image:/opt/opdemo/bin/demo/gmon.out
-	[ "$status" = 1 ]
+	run -1 opdemo "$OPFS_BIN/opfs" cat --session-dir s1 \
+		current/image:/opt/opdemo/bin/demo/gmon.out
 	[[ $output == *"one event"*"selects 2"*"event:"* ]]
-	run opdemo "$OPFS_BIN/opfs" cat --session-dir s1 current/event:CPU_CLK_UNHALTED/gmon.out
-	[ "$status" = 1 ]
+	run -1 opdemo "$OPFS_BIN/opfs" cat --session-dir s1 \
+		current/event:CPU_CLK_UNHALTED/gmon.out
 	[[ $output == *"one image"*"image:"* ]]
 	opdemo "$OPFS_BIN/opfs" cat --session-dir s1 \
 		current/event:CPU_CLK_UNHALTED/lib-image:libdemo.so/gmon.out >g
@@ -164,11 +169,9 @@ int main(int argc, char **argv) { (void)argv; return three(&argc) + seven(argc);
 	 {"session": "anon", "app": "/bin/x", "image": "anon:anon:7:1000:1fff",
 	  "samples": {"0x10": 3}}]
 	END
-	python3 "$OPFS_TOP/tests/lib/mksession.py" s s.json
-	run "$OPFS_BIN/opfs" cat --session-dir s current/gmon.out
-	[ "$status" = 1 ]
+	mksession s.json
+	run -1 opfs cat current/gmon.out
 	[[ $output == *"not the kernel"* ]]
-	run "$OPFS_BIN/opfs" cat --session-dir s anon/gmon.out
-	[ "$status" = 1 ]
+	run -1 opfs cat anon/gmon.out
 	[[ $output == *"memory without a file"* ]]
 }

@@ -2,19 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What paths mean: a table of awkward ones (grammar/paths.txt), and what is listed.
 
+bats_require_minimum_version 1.5.0
+load ../lib/opfs
+
 setup_file() {
 	export T="$BATS_FILE_TMPDIR/t" D="$BATS_FILE_TMPDIR/data"
 	export G="$OPFS_TOP/tests/cli/grammar"
 	mkdir -p "$T/real"
 	ln -s real "$T/link"
-	python3 "$G/session.py" "$T" | python3 "$OPFS_TOP/tests/lib/mksession.py" "$D"
-}
-
-opfs() {
-	local sub=$1
-
-	shift
-	"$OPFS_BIN/opfs" "$sub" --session-dir "$D" "$@"
+	python3 "$G/session.py" "$T" | mksession
 }
 
 samples() {
@@ -43,8 +39,7 @@ samples() {
 	[ "$(samples %52EADME)" = 16 ]
 	run opfs cat README
 	[[ $output == *"opfs why"* ]]
-	run opfs ls events
-	[ "$status" = 0 ]
+	run -0 opfs ls events
 	[[ $output == *TIMER* ]]
 }
 
@@ -90,14 +85,12 @@ samples() {
 
 @test "current exists before anything was recorded, and is empty" {
 	mkdir "$BATS_TEST_TMPDIR/none"
-	run "$OPFS_BIN/opfs" ls --session-dir "$BATS_TEST_TMPDIR/none"
-	[ "$status" = 0 ]
+	run -0 "$OPFS_BIN/opfs" ls --session-dir "$BATS_TEST_TMPDIR/none"
 	[ "$output" = $'README\nstatus\nevents\ncurrent' ]
-	run "$OPFS_BIN/opfs" cat --session-dir "$BATS_TEST_TMPDIR/none" current/report
-	[ "$status" = 0 ]
+	run -0 "$OPFS_BIN/opfs" cat --session-dir "$BATS_TEST_TMPDIR/none" current/report
 	[[ $output == *"no samples"* ]]
-	run "$OPFS_BIN/opfs" cat --session-dir "$BATS_TEST_TMPDIR/none" current/image:ls/report
-	[ "$status" = 1 ]
+	run -1 "$OPFS_BIN/opfs" cat --session-dir "$BATS_TEST_TMPDIR/none" \
+		current/image:ls/report
 	[[ $output == *"no samples here yet"* ]]
 }
 

@@ -20,22 +20,22 @@ opfs() {
 }
 
 @test "ls without a path lists sessions" {
-	run opfs ls --session-dir "$D"
-	[ "$status" = 0 ]
+	run -0 opfs ls --session-dir "$D"
 	[ "$output" = $'README\nstatus\nevents\ncurrent\nsaved' ]
 }
 
 @test "ls lists files, directories and links of a session" {
-	run opfs ls --session-dir "$D" current
-	[ "$status" = 0 ]
+	run -0 opfs ls --session-dir "$D" current
 	for name in summary report report.tsv status README image lib-image symbol; do
-		[[ $'\n'$output$'\n' == *$'\n'$name$'\n'* ]] || { echo "no $name"; return 1; }
+		[[ $'\n'$output$'\n' == *$'\n'$name$'\n'* ]] || {
+			echo "no $name"
+			return 1
+		}
 	done
 }
 
 @test "ls -l shows samples as the size of a directory, bytes as that of a file" {
-	run opfs ls --session-dir "$D" -l current/image
-	[ "$status" = 0 ]
+	run -0 opfs ls --session-dir "$D" -l current/image
 	[[ ${lines[0]} =~ ^d\ +15\ .*demo$ ]]
 	[[ ${lines[1]} =~ ^d\ +1\ .*other$ ]]
 	bytes=$(opfs cat --session-dir "$D" current/report | wc -c)
@@ -50,14 +50,11 @@ opfs() {
 }
 
 @test "options may stand behind the path, and -- ends them" {
-	run opfs ls current/image --session-dir "$D" -l
-	[ "$status" = 0 ]
+	run -0 opfs ls current/image --session-dir "$D" -l
 	[[ $output == d* ]]
-	run opfs ls --session-dir "$D" -- current/image
-	[ "$status" = 0 ]
+	run -0 opfs ls --session-dir "$D" -- current/image
 	[ "${lines[0]}" = demo ]
-	run opfs ls --session-dir "$D" -- -l
-	[ "$status" = 1 ]
+	run -1 opfs ls --session-dir "$D" -- -l
 }
 
 @test "a leading slash in a path is the root of the tree" {
@@ -66,7 +63,8 @@ opfs() {
 }
 
 @test "cat prints several files and goes on after one that does not exist" {
-	run -1 opfs cat --session-dir "$D" current/report.tsv nosuch/report saved/report.tsv
+	run -1 opfs cat --session-dir "$D" current/report.tsv nosuch/report \
+		saved/report.tsv
 	[[ $output == *"opfs cat: nosuch/report: no session"* ]]
 	[[ $output == *demo* ]]
 }
@@ -92,27 +90,21 @@ opfs() {
 @test "cat --sample-file shows one file, wherever it is" {
 	f="$D/samples/current/{root}/bin/demo/{dep}/{root}/lib/libx.so"
 	f="$f/CPU_CLK_UNHALTED.100000.0.all.all.all"
-	run opfs cat --sample-file="$f" summary
-	[ "$status" = 0 ]
+	run -0 opfs cat --sample-file="$f" summary
 	[[ $output == *"5"*demo* ]]
-	run opfs cat --sample-file="$f" nosuch
-	[ "$status" = 2 ]
-	run opfs cat --sample-file=/etc/passwd report
-	[ "$status" = 1 ]
-	run opfs cat --binary=/bin/sh current/report
-	[ "$status" = 2 ]
+	run -2 opfs cat --sample-file="$f" nosuch
+	run -1 opfs cat --sample-file=/etc/passwd report
+	run -2 opfs cat --binary=/bin/sh current/report
 }
 
 @test "why tells what a path stands for" {
-	run opfs why --session-dir "$D" current/image:demo/lib-image:libx.so/report
-	[ "$status" = 0 ]
+	run -0 opfs why --session-dir "$D" current/image:demo/lib-image:libx.so/report
 	[[ $output == *"image              demo"* ]]
 	[[ $output == *"5 of 16 (31.25%)"* ]]
 }
 
 @test "why marks the component that fails and lists what there is" {
-	run opfs why --session-dir "$D" current/image:demmo/report
-	[ "$status" = 1 ]
+	run -1 opfs why --session-dir "$D" current/image:demmo/report
 	[ "${lines[0]}" = "current/image:demmo/report" ]
 	[ "${lines[1]}" = "        ^^^^^^^^^^^" ]
 	[[ ${lines[2]} == *demo* ]]

@@ -2,22 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What opfs says when a path, a file or a session is not what was meant.
 
+bats_require_minimum_version 1.5.0
 load ../lib/need
+load ../lib/opfs
 
 setup() {
 	D="$BATS_TEST_TMPDIR/data"
 	cd "$BATS_TEST_TMPDIR"
-}
-
-mksession() {
-	python3 "$OPFS_TOP/tests/lib/mksession.py" "$D"
-}
-
-opfs() {
-	local sub=$1
-
-	shift
-	"$OPFS_BIN/opfs" "$sub" --session-dir "$D" "$@"
 }
 
 says() {
@@ -28,22 +19,9 @@ says_not() {
 	[[ $output != *"$1"* ]] || { echo "said: $1"; echo "$output"; return 1; }
 }
 
-# Where function $2 of binary $1 is in the file, if it is loaded where it is.
-offset_of() {
-	python3 - "$(nm -D "$1" | awk -v f="$2" '$3 == f { print $1 }')" \
-		"$(readelf -lW "$1" | awk '$1 == "LOAD" { print $2, $3 }' | tr '\n' ' ')" <<-'END'
-	import sys
-	at = int(sys.argv[1], 16)
-	words = [int(w, 16) for w in sys.argv[2].split()]
-	off, vma = [p for p in zip(words[::2], words[1::2]) if p[1] <= at][-1]
-	print(at - vma + off)
-	END
-}
-
 @test "a misspelt file below an image says that the image is there" {
 	mksession <<<'[{"app": "/bin/make"}, {"app": "/bin/other"}]'
-	run opfs why current/image:make/reprot
-	[ "$status" = 1 ]
+	run -1 opfs why current/image:make/reprot
 	says 'image:make exists, but has no file or tag "reprot": did you mean "report"?'
 	says 'report.tsv'
 	run opfs why current/image:/bin/make/reprot
@@ -57,14 +35,14 @@ offset_of() {
 @test "a part of a name finds the names that hold it, before those that look alike" {
 	mksession <<-'END'
 	[{"app": "/bin/x86_64-linux-gnu-gcc-12"}, {"app": "/bin/cc1"}, {"app": "/bin/rm"},
-	 {"app": "/bin/sed"}, {"app": "/bin/tar"}, {"app": "/bin/awk"}, {"app": "/bin/git"},
+	 {"app": "/bin/sed"}, {"app": "/bin/tar"}, {"app": "/bin/awk"},
+	  {"app": "/bin/git"},
 	 {"app": "/opt/gcc/bin/inner"}]
 	END
 	run opfs why current/image:gcc
 	says 'there are: x86_64-linux-gnu-gcc-12, '
 	says 'image:*gcc*'
-	run opfs why 'current/image:*gcc*'
-	[ "$status" = 0 ]
+	run -0 opfs why 'current/image:*gcc*'
 	run opfs why current/image:nosuch
 	says_not '*nosuch*'
 	says 'no application "nosuch"'
@@ -74,8 +52,7 @@ offset_of() {
 	[ ! -e /var/lib/oprofile ] || skip "there is a /var/lib/oprofile"
 	for sub in ls "cat current/report" "mount $BATS_TEST_TMPDIR"; do
 		# shellcheck disable=SC2086 # words on purpose
-		run "$OPFS_BIN/opfs" $sub
-		[ "$status" = 1 ]
+		run -1 "$OPFS_BIN/opfs" $sub
 		says "neither ./oprofile_data nor /var/lib/oprofile"
 		says "--session-dir"
 		says "opfs ${sub%% *}: "
@@ -90,8 +67,7 @@ offset_of() {
 	says "damaged: current/"
 	[ "$(grep -o 'bin/two/CPU' <<<"$output" | wc -l)" = 1 ]
 	says_not "see current/status"
-	run opfs cat current/summary current/report
-	[ "$status" = 0 ]
+	run -0 opfs cat current/summary current/report
 	says "opfs cat: note: 1 damaged file left out: see current/status"
 	[ "$(grep -c 'note: ' <<<"$output")" = 1 ]
 	opfs cat current/summary 2>/dev/null >text
@@ -100,7 +76,8 @@ offset_of() {
 
 @test "cat announces losses of more than one percent" {
 	echo '{"files": [{"app": "/bin/one", "samples": {"1": 100}}],
-	       "stats": {"samples_taken": 200, "lost_records_by_kernel": 100}}' | mksession
+	       "stats": {"samples_taken": 200,
+	         "lost_records_by_kernel": 100}}' | mksession
 	ls "$D/samples/current/stats"
 	run opfs cat current/summary
 	says "opfs cat: note: 50 % of the samples were lost: see current/status"
@@ -114,15 +91,17 @@ offset_of() {
 	mksession <<<'[{"app": "/bin/one"}]'
 	echo text >wrong
 	f=$(find "$D" -path '*{root}/bin/one/*' -type f | head -1)
-	run "$OPFS_BIN/opfs" cat --sample-file="$f" --binary="$PWD/wrong" report
-	[ "$status" = 0 ]
+	run -0 "$OPFS_BIN/opfs" cat --sample-file="$f" --binary="$PWD/wrong" report
 	says "opfs cat: $PWD/wrong: shown without symbols: "
 }
 
 @test "where only exported names are known, status says what to install" {
-	gcc -O2 -s -rdynamic -Wl,--build-id -o exports "$OPFS_TOP/tests/cli/symbols/sample.c"
+	gcc -O2 -s -rdynamic -Wl,--build-id -o exports \
+		"$OPFS_TOP/tests/cli/symbols/sample.c"
 	at=$(offset_of exports _start)
-	mksession <<<"[{\"app\": \"$PWD/exports\", \"samples\": {\"$at\": 5, \"$((at - 1))\": 3}}]"
+	mksession <<-END
+		[{"app": "$PWD/exports", "samples": {"$at": 5, "$((at - 1))": 3}}]
+	END
 	run opfs cat current/status
 	says "no-symbol: $PWD/exports: 3 "
 	says "only exported names; install its debug symbols (build-id "
@@ -157,10 +136,10 @@ offset_of() {
 }
 
 @test "whoever starts a helper by hand is told that it is none" {
-	for words in "opcollect --box=questions" "opfs --box=opfs-symbols" "opfs --box=x"; do
+	for words in "opcollect --box=questions" "opfs --box=opfs-symbols" \
+		"opfs --box=x"; do
 		# shellcheck disable=SC2086 # a program and its option
-		run "$OPFS_BIN"/$words 3</dev/null
-		[ "$status" = 2 ]
+		run -2 "$OPFS_BIN"/$words 3</dev/null
 		says "${words/ /: } is for helpers that this program starts, not for you"
 	done
 }

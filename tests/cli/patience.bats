@@ -4,8 +4,8 @@
 # What takes longer is in tests/long/busy.bats.
 
 bats_require_minimum_version 1.5.0
-load record
-load daemon
+load ../lib/record
+load ../lib/daemon
 load ../lib/patience
 
 setup_file() {
@@ -48,7 +48,8 @@ teardown() {
 late() {
 	different many prog 5
 	rm -rf "$dir"
-	OPFS_TEST_LATE_MS=$1 LD_PRELOAD="$b/late_child.so" watched record --session-dir "$dir" \
+	OPFS_TEST_LATE_MS=$1 LD_PRELOAD="$b/late_child.so" watched record \
+		--session-dir "$dir" \
 		-- sh -c 'for i in 1 2 3 4 5; do many/prog$i 0.1; done'
 	cat "$log"
 	tables images "$dir" prog1 prog2 prog3 prog4 prog5
@@ -108,7 +109,7 @@ late() {
 	slow
 	background mnt/hung1 100 >/dev/null
 	hung=$!
-	eventually grep -q mnt/hung1 "/proc/$hung/maps"
+	wait_for grep -q mnt/hung1 "/proc/$hung/maps"
 	answers never
 	# more than the patience with what hangs
 	timeout -k 1 1000 "$OPFS_BIN/opcollect" record --session-dir "$dir" -a -- \
@@ -132,16 +133,17 @@ late() {
 	slow
 	background mnt/hung1 100 >/dev/null
 	hung=$!
-	eventually grep -q mnt/hung1 "/proc/$hung/maps"
+	wait_for grep -q mnt/hung1 "/proc/$hung/maps"
 	answers 3000 # it is not given up, and takes long enough
 	"$OPFS_BIN/opcollect" record --session-dir "$dir" -a >"$log" 2>&1 &
 	pids+=($!)
 	stats=$dir/samples/current/stats
 	figure() { cat "$stats/$1" 2>/dev/null || echo 0; }
 	waiting() {
-		[ $(($(figure total_samples) - $(figure stored_samples) - $(figure ignored_self))) -gt 40 ]
+		[ $(($(figure total_samples) - $(figure stored_samples) -
+			$(figure ignored_self))) -gt 40 ]
 	}
-	eventually waiting
+	wait_for waiting
 	kill -KILL "${pids[-1]}"
 	wait "${pids[-1]}" || true
 	answers 0
@@ -188,7 +190,7 @@ late() {
 
 @test "every short process has its command line and control group" {
 	record -F 1999 --session-dir "$dir" -- \
-		sh -c 'i=0; while [ $i -lt 60 ]; do "$0" 0.02 >/dev/null; i=$((i+1)); done' \
+		sh -c 'for i in $(seq 60); do "$0" 0.02 >/dev/null; done' \
 		"$b/weights"
 	tables tasks "$dir"
 }
@@ -196,11 +198,14 @@ late() {
 @test "an unprivileged run does not complain of counters" {
 	[ "$(id -u)" = 0 ] || skip "only root can become somebody else"
 	nobody=(setpriv --reuid=nobody --regid=nogroup --clear-groups)
-	"${nobody[@]}" test -x "$OPFS_BIN/opcollect" || skip "programs are not for everyone"
-	chmod 755 "$BATS_SUITE_TMPDIR" "$BATS_TEST_TMPDIR" "$BATS_TEST_TMPDIR/.." 2>/dev/null || true
+	"${nobody[@]}" test -x "$OPFS_BIN/opcollect" ||
+		skip "programs are not for everyone"
+	chmod 755 "$BATS_SUITE_TMPDIR" "$BATS_TEST_TMPDIR" "$BATS_TEST_TMPDIR/.." \
+		2>/dev/null || true
 	mkdir -m 777 theirs
 	"${nobody[@]}" test -w theirs || skip "no directory for everyone"
-	run "${nobody[@]}" "$OPFS_BIN/opcollect" record --session-dir theirs/s -- "$b/weights" 0.5
+	run "${nobody[@]}" "$OPFS_BIN/opcollect" record --session-dir theirs/s \
+		-- "$b/weights" 0.5
 	echo "$output"
 	[[ "$output" != *"nothing can be counted"* ]]
 	[ "$status" = 0 ] || skip "an unprivileged user may not record here"

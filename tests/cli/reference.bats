@@ -55,9 +55,8 @@ cycles=event:CPU_CLK_UNHALTED
 @test "26: a C++ name is a value of symbol:, mangled or not" {
 	local want='3        100.000  geo::Box<long>::grow(long)'
 	for name in 'geo::Box<long>::grow(long)' _ZN3geo3BoxIlE4growEl; do
-		run opdemo "$OPFS_BIN/opfs" cat --session-dir s1 \
+		run -0 opdemo "$OPFS_BIN/opfs" cat --session-dir s1 \
 			"current/event:LLC_MISSES/symbol:$name/report"
-		[ "$status" = 0 ]
 		[ "${lines[-1]}" = "$want" ]
 	done
 }
@@ -71,7 +70,8 @@ cycles=event:CPU_CLK_UNHALTED
 }
 
 @test "a6: a library without a tag" {
-	same a6-default-lib.txt "current/$cycles/%2Fopt%2Fopdemo%2Fbin%2Flibmisc.so/summary"
+	same a6-default-lib.txt \
+		"current/$cycles/%2Fopt%2Fopdemo%2Fbin%2Flibmisc.so/summary"
 }
 
 @test "a7: an application without a tag" {
@@ -94,8 +94,7 @@ cycles=event:CPU_CLK_UNHALTED
 @test "90, 93, 94, b3: what selects nothing does not exist" {
 	for path in current/foo:bar/report nope/report current/event:NOPE/report \
 		current/tid:12/report; do
-		run opdemo "$OPFS_BIN/opfs" cat --session-dir s1 "$path"
-		[ "$status" = 1 ]
+		run -1 opdemo "$OPFS_BIN/opfs" cat --session-dir s1 "$path"
 		[[ $output == opfs:* || $output == *" cat: "* ]]
 	done
 }
@@ -116,12 +115,11 @@ sums()
 }
 
 @test "reports hold nothing but rows: reasons are in status" {
-	opdemo "$OPFS_BIN/opfs" cat --session-dir s1 current/report >"$BATS_TEST_TMPDIR/r" \
-		2>"$BATS_TEST_TMPDIR/err"
+	opdemo "$OPFS_BIN/opfs" cat --session-dir s1 current/report \
+		>"$BATS_TEST_TMPDIR/r" 2>"$BATS_TEST_TMPDIR/err"
 	run ! grep -i warning "$BATS_TEST_TMPDIR/r"
 	[ ! -s "$BATS_TEST_TMPDIR/err" ]
-	run opdemo "$OPFS_BIN/opfs" cat --session-dir s1 current/status
-	[ "$status" = 0 ]
+	run -0 opdemo "$OPFS_BIN/opfs" cat --session-dir s1 current/status
 	[[ $output == *"unresolved: /no-vmlinux: 300 "* ]]
 	[[ $output == *"unresolved: anon (tgid:4242 "* ]]
 	[[ $output == *"unresolved: /opt/opdemo/bin/tool: 360 "*"stripped"* ]]
@@ -130,16 +128,18 @@ sums()
 
 @test "a binary that was changed since is shown as itself, with the reason in status" {
 	run opdemo sh -c 'touch bin/demo && "$1" cat --session-dir s1 \
-		current/'$demo/$cycles'/report && "$1" cat --session-dir s1 current/status' \
+			current/'$demo/$cycles'/report &&
+		"$1" cat --session-dir s1 current/status' \
 		sh "$OPFS_BIN/opfs"
 	[ "$status" = 0 ]
-	[[ $output == *$'\n614      55.9708  demo                     /opt/opdemo/bin/demo\n'* ]]
+	grep -qE '^614 +55.9708  demo {21}/opt/opdemo/bin/demo$' <<<"$output"
 	[[ $output == *"unresolved: /opt/opdemo/bin/demo: 647 "* ]]
 }
 
 @test "a binary that is gone, and one that is no program" {
 	run opdemo sh -c 'rm bin/demo && echo "#!/bin/sh" >bin/libmisc.so &&
-		"$1" cat --session-dir s1 current/report current/status' sh "$OPFS_BIN/opfs"
+		"$1" cat --session-dir s1 current/report current/status' \
+		sh "$OPFS_BIN/opfs"
 	[ "$status" = 0 ]
 	[[ $output == *"unresolved: /opt/opdemo/bin/demo: "* ]]
 	[[ $output == *"unresolved: /opt/opdemo/bin/libmisc.so: "* ]]
@@ -148,10 +148,12 @@ sums()
 
 @test "one damaged sample file is named and the others are shown" {
 	run opdemo sh -c '
-		f="s1/samples/current/{root}/opt/opdemo/bin/shapes/{dep}/{root}/opt/opdemo"
+		f="s1/samples/current/{root}/opt/opdemo/bin/shapes/{dep}"
+		f="$f/{root}/opt/opdemo"
 		f="$f/bin/shapes/LLC_MISSES.6000.65.all.all.all"
 		[ -f "$f" ] && echo garbage >"$f" &&
-		"$1" cat --session-dir s1 current/summary current/status' sh "$OPFS_BIN/opfs"
+		"$1" cat --session-dir s1 current/summary current/status' \
+		sh "$OPFS_BIN/opfs"
 	[ "$status" = 0 ]
 	[[ $output == *"1097 49.3477"* ]]
 	[[ $output == *"damaged: "*"bin/shapes/LLC_MISSES.6000.65.all.all.all: "* ]]

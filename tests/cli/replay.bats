@@ -8,6 +8,7 @@ setup() {
 	cd "$BATS_TEST_TMPDIR"
 	D="$BATS_TEST_TMPDIR/data"
 	C="$D/samples/current"
+	timer=TIMER.10000000.0.all.all.all
 	export PYTHONDONTWRITEBYTECODE=1
 }
 
@@ -47,7 +48,10 @@ balanced() {
 		*) sum=$((sum + $(cat "$f"))) ;;
 		esac
 	done
-	[ "$sum" = "$(figure total_samples)" ] || { echo "$sum of $(figure total_samples)"; return 1; }
+	[ "$sum" = "$(figure total_samples)" ] || {
+		echo "$sum of $(figure total_samples)"
+		return 1
+	}
 }
 
 # KEY COUNT lines of a sample file below current/, sorted.
@@ -92,7 +96,8 @@ user"
 	says '19 taken, 19 stored, 0 lost'
 	count_is '{root}/bin/prog/{dep}/{root}/bin/prog/TIMER.1000000.0.all.all.all' \
 		$'0x4000 10\n0x4010 1'
-	count_is '{root}/bin/prog/{dep}/{root}/lib/lib.so/TIMER.1000000.0.all.all.all' '0x500 5'
+	count_is '{root}/bin/prog/{dep}/{root}/lib/lib.so/TIMER.1000000.0.all.all.all' \
+		'0x500 5'
 	count_is '{kern}/no-vmlinux/{dep}/{kern}/no-vmlinux/TIMER.1000000.0.all.all.all' \
 		'0xffffffff81000010 3'
 	balanced
@@ -119,7 +124,7 @@ user"
 	count_is '{root}/bin/prog/{dep}/{kern}/no-vmlinux/TIMER.10000000.0.10.12.2' \
 		'0xffffffff81000010 1'
 	play --separate=none <<<"$stream"
-	count_is '{root}/bin/prog/{dep}/{root}/bin/prog/TIMER.10000000.0.all.all.all' '0x4000 3'
+	count_is "{root}/bin/prog/{dep}/{root}/bin/prog/$timer" '0x4000 3'
 }
 
 @test "--image lets an application with its libraries pass, and a library alone" {
@@ -157,10 +162,9 @@ user"
 	is total_samples 1
 	is total_arcs 2
 	is lost_bt_no_mapping 1
-	e=TIMER.10000000.0.all.all.all
-	count_is "{root}/bin/prog/{dep}/{root}/lib/lib.so/{cg}/{kern}/no-vmlinux/$e" \
+	count_is "{root}/bin/prog/{dep}/{root}/lib/lib.so/{cg}/{kern}/no-vmlinux/$timer" \
 		"$(printf '%#x 1' $((0x50 << 32 | 0x81000020)))"
-	count_is "{root}/bin/prog/{dep}/{root}/bin/prog/{cg}/{root}/lib/lib.so/$e" \
+	count_is "{root}/bin/prog/{dep}/{root}/bin/prog/{cg}/{root}/lib/lib.so/$timer" \
 		"$(printf '%#x 1' $((0x40 << 32 | 0x50)))"
 }
 
@@ -180,8 +184,8 @@ user"
 	END
 	[ "$status" = 0 ]
 	a='{root}/bin/prog/{dep}/{anon:'
-	count_is "${a}[heap]}/10.0x1000.0x1fff/TIMER.10000000.0.all.all.all" '0x10 2'
-	count_is "${a}[vdso]}/10.0x7fff0000.0x7fff1fff/TIMER.10000000.0.all.all.all" '0x20 1'
+	count_is "${a}[heap]}/10.0x1000.0x1fff/$timer" '0x10 2'
+	count_is "${a}[vdso]}/10.0x7fff0000.0x7fff1fff/$timer" '0x20 1'
 	balanced
 }
 
@@ -201,7 +205,7 @@ user"
 	bye
 	END
 	[ "$status" = 0 ]
-	count_is '{root}/lib/lib.so/{dep}/{root}/lib/lib.so/TIMER.10000000.0.all.all.all' '0x2 1'
+	count_is "{root}/lib/lib.so/{dep}/{root}/lib/lib.so/$timer" '0x2 1'
 	[ "$(grep -c $'^10\t' "$C/tasks")" = 3 ]
 	grep -q other "$C/tasks"
 	grep -q third "$C/tasks"
@@ -273,7 +277,8 @@ user"
 	bye
 	END
 	[ "$status" = 0 ]
-	count_is '{root}/bin/prog/{dep}/{root}/bin/prog/cycles.100000.0.all.all.all' '0x1 1'
+	count_is '{root}/bin/prog/{dep}/{root}/bin/prog/cycles.100000.0.all.all.all' \
+		'0x1 1'
 	count_is '{root}/bin/prog/{dep}/{root}/bin/prog/rc0.5000.2.all.all.all' '0x2 1'
 	is lost_stream 1 # nobody knows what counter 7 counts
 	balanced
@@ -295,7 +300,8 @@ user"
 	END
 	[ "$status" = 0 ]
 	grep -qP "^$true\t$true\t[0-9a-f]{40}\t" "$C/images"
-	grep -qP "^$true#00112233\t$true\t00112233445566778899aabbccddeeff00112233\t5\t.*gone" \
+	local id=00112233445566778899aabbccddeeff00112233
+	grep -qP "^$true#00112233\t$true\t$id\t5\t.*gone" \
 		"$C/images"
 }
 
@@ -320,10 +326,9 @@ user"
 	bye
 	END
 	[ "$status" = 0 ]
-	e=TIMER.10000000.0.all.all.all
-	count_is "{root}/proc/kallsyms/{dep}/{root}/proc/kallsyms/$e" '0x100 1'
-	count_is "{kern}/ext4/{dep}/{kern}/ext4/$e" $'0x10 1\n0x30 1'
-	count_is "{kern}/xfs/{dep}/{kern}/xfs/$e" '0x20 1'
+	count_is "{root}/proc/kallsyms/{dep}/{root}/proc/kallsyms/$timer" '0x100 1'
+	count_is "{kern}/ext4/{dep}/{kern}/ext4/$timer" $'0x10 1\n0x30 1'
+	count_is "{kern}/xfs/{dep}/{kern}/xfs/$timer" '0x20 1'
 	is lost_kernel 1
 	balanced
 }
@@ -345,7 +350,10 @@ ibs_op 0x50 0xff 0 0
 bye"
 
 @test "IBS samples become the derived events chosen, each in its own files" {
-	play --ext-feature="ibs:fetch:IBS_FETCH_ALL,IBS_FETCH_KILLED,IBS_FETCH_2M_PAGE,IBS_FETCH_LATENCY,:50000:0|op:IBS_OP_ALL,IBS_OP_LOAD,IBS_OP_STORE,IBS_OP_TAKEN_BRANCH,IBS_OP_NB_REMOTE_DRAM,IBS_OP_DC_LOAD_LAT:250000:1" <<<"$ibs_stream"
+	local fetch=IBS_FETCH_ALL,IBS_FETCH_KILLED,IBS_FETCH_2M_PAGE,IBS_FETCH_LATENCY,
+	local op=IBS_OP_ALL,IBS_OP_LOAD,IBS_OP_STORE,IBS_OP_TAKEN_BRANCH
+	op+=,IBS_OP_NB_REMOTE_DRAM,IBS_OP_DC_LOAD_LAT
+	play --ext-feature="ibs:fetch:$fetch:50000:0|op:$op:250000:1" <<<"$ibs_stream"
 	[ "$status" = 0 ]
 	p='{root}/bin/prog/{dep}/{root}/bin/prog'
 	l='{root}/bin/prog/{dep}/{root}/lib/lib.so'
@@ -379,8 +387,7 @@ bye"
 @test "what an extended feature is not is said, with what it is" {
 	mkstream </dev/null >stream
 	wrong() {
-		run --separate-stderr replay --ext-feature="$1" stream
-		[ "$status" = 2 ]
+		run -2 --separate-stderr replay --ext-feature="$1" stream
 		says "$2"
 	}
 	wrong nothing:x 'one of: ibs'
@@ -390,28 +397,24 @@ bye"
 	wrong ibs:op:IBS_OP_ALL:5:0 'from 16'
 	wrong ibs:op:IBS_OP_ALL:250000:2 'unit mask'
 	wrong ibs:op::250000:0 'no event is chosen'
-	wrong 'ibs:op:IBS_OP_ALL:250000:0|op:IBS_OP_LOAD:300000:0' 'same count and unit mask'
-	wrong 'ibs:op:IBS_OP_ALL:250000:0|op:IBS_OP_LOAD:250000:1' 'same count and unit mask'
-	run --separate-stderr replay --ext-feature=ibs:fetch:IBS_FETCH_ALL:50000:0 \
+	local same='same count and unit mask'
+	wrong 'ibs:op:IBS_OP_ALL:250000:0|op:IBS_OP_LOAD:300000:0' "$same"
+	wrong 'ibs:op:IBS_OP_ALL:250000:0|op:IBS_OP_LOAD:250000:1' "$same"
+	run -2 --separate-stderr replay --ext-feature=ibs:fetch:IBS_FETCH_ALL:50000:0 \
 		--ext-feature=ibs:op:IBS_OP_ALL:50000:0 stream
-	[ "$status" = 2 ]
 	says 'one feature at a time'
 }
 
 @test "what is not a stream is refused, and what is newer too" {
 	mkstream <<<'word 1 2 3' >stream
-	run --separate-stderr replay stream
-	[ "$status" = 1 ]
+	run -1 --separate-stderr replay stream
 	says 'does not begin as one'
 	mkstream <<<'hello version=2' >stream
-	run --separate-stderr replay stream
-	[ "$status" = 1 ]
+	run -1 --separate-stderr replay stream
 	says 'has version 2'
-	run --separate-stderr replay nothing
-	[ "$status" = 1 ]
+	run -1 --separate-stderr replay nothing
 	says 'No such file'
-	run --separate-stderr replay
-	[ "$status" = 2 ]
+	run -2 --separate-stderr replay
 }
 
 @test "a stream that was cut short keeps what it has" {
@@ -424,8 +427,7 @@ bye"
 	END
 	for n in 8 16 24 1000; do
 		head -c -$n whole >stream
-		run --separate-stderr replay stream
-		[ "$status" = 0 ]
+		run -0 --separate-stderr replay stream
 		balanced
 	done
 	head -c -40 whole >stream # exactly what the last record took
@@ -479,8 +481,8 @@ bye"
 	bye
 	END
 	[ "$status" = 0 ]
-	count_is '{root}/bin/prog/{dep}/{root}/bin/prog/TIMER.10000000.0.all.all.all' '0x1 3'
-	count_is '{root}/bin/second/{dep}/{root}/bin/second/TIMER.10000000.0.all.all.all' '0x1 4'
+	count_is "{root}/bin/prog/{dep}/{root}/bin/prog/$timer" '0x1 3'
+	count_is "{root}/bin/second/{dep}/{root}/bin/second/$timer" '0x1 4'
 }
 
 @test "a million samples of two million records read piece by piece are all there" {
@@ -508,8 +510,7 @@ bye"
 	run --separate-stderr "$OPFS_BIN/opcollect" record -d "$D" --save-stream=x -- true
 	[ "$status" = 2 ]
 	says '--source=kernel'
-	run --separate-stderr "$OPFS_BIN/opcollect" record -d "$D" --source=kernel \
+	run -2 --separate-stderr "$OPFS_BIN/opcollect" record -d "$D" --source=kernel \
 		-e IBS_OP_ALL:50000,IBS_OP_LOAD:60000 -- true
-	[ "$status" = 2 ]
 	says 'same count and unit mask'
 }

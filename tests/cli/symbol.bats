@@ -2,22 +2,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The tag symbol: functions with awkward names, mangled, demangled and as listed.
 
+bats_require_minimum_version 1.5.0
+load ../lib/opfs
+
 setup_file() {
 	export D="$BATS_FILE_TMPDIR/data" G="$OPFS_TOP/tests/cli/grammar"
 	local long
 
 	long=$(printf 'l%.0s' {1..300})
 	sed "s/LONG/$long/" "$G/libodd.s" >"$BATS_FILE_TMPDIR/odd.s"
-	"${CC:-gcc}" -shared -nostdlib -o "$BATS_FILE_TMPDIR/libodd.so" "$BATS_FILE_TMPDIR/odd.s"
+	${CC:-gcc} -shared -nostdlib -o "$BATS_FILE_TMPDIR/libodd.so" \
+		"$BATS_FILE_TMPDIR/odd.s"
 	python3 "$G/symbols.py" "$BATS_FILE_TMPDIR/libodd.so" |
-		python3 "$OPFS_TOP/tests/lib/mksession.py" "$D"
-}
-
-opfs() {
-	local sub=$1
-
-	shift
-	"$OPFS_BIN/opfs" "$sub" --session-dir "$D" "$@"
+		mksession
 }
 
 # samples VALUE: of current/event:CPU_CLK_UNHALTED/symbol:VALUE
@@ -79,8 +76,7 @@ samples() {
 
 @test "a function called report is reached, and its report" {
 	[ "$(samples report)" = 64 ]
-	run opfs cat current/symbol/report/report
-	[ "$status" = 0 ]
+	run -0 opfs cat current/symbol/report/report
 	[[ $output == *report* ]]
 	[[ $output != *plain* ]]
 }
@@ -91,11 +87,9 @@ samples() {
 }
 
 @test "what no function is called does not exist, and why lists some" {
-	run opfs why current/symbol:plaim
-	[ "$status" = 1 ]
+	run -1 opfs why current/symbol:plaim
 	[[ $output == *'no symbol "plaim"'*plain* ]]
-	run opfs why 'current/symbol:plain/symbol:all'
-	[ "$status" = 1 ]
+	run -1 opfs why 'current/symbol:plain/symbol:all'
 	[[ $output == *'given before'* ]]
 }
 
@@ -104,8 +98,7 @@ samples() {
 	b=$(opfs cat current/event:OTHER/symbol:plain/report.tsv)
 	[ "$a" = "$b" ]
 	[[ $a == *plain* ]]
-	run opfs ls current/event:OTHER/symbol:report
-	[ "$status" = 1 ]
+	run -1 opfs ls current/event:OTHER/symbol:report
 }
 
 # A library with two static functions "twin", in two source files, and overloads of f.
@@ -114,23 +107,26 @@ twins() {
 
 	for i in 1 2; do
 		cat >"$dir/$i.cc" <<-EOF
-			static __attribute__((noinline)) int twin(int x) { asm volatile(""); return x + $i; }
+			static __attribute__((noinline)) int twin(int x)
+			{ asm volatile(""); return x + $i; }
 			extern "C" int use$i(int x) { return twin(x) * $i; }
 			int f(int x) { return x + $i; }
 		EOF
 	done
 	sed -i 's/int f(int x)/int f(long x)/' "$dir/2.cc"
-	"${CC:-gcc}" -x c++ -O1 -shared -fPIC -nostdlib -o "$lib" "$dir/1.cc" "$dir/2.cc"
+	${CC:-gcc} -x c++ -O1 -shared -fPIC -nostdlib -o "$lib" "$dir/1.cc" "$dir/2.cc"
 	nm "$lib" | awk '/ [tT] _Z/ { printf "%s %s\n", $1, $3 }' | sort >"$dir/functions"
 	[ "$(wc -l <"$dir/functions")" = 4 ]
 	D="$dir/session"
-	python3 - "$lib" "$dir/functions" <<-'EOF' | python3 "$OPFS_TOP/tests/lib/mksession.py" "$D"
+	python3 - "$lib" "$dir/functions" <<-'EOF' | \
+		mksession
 		import json, os, sys
 		at = [int(l.split()[0], 16) for l in open(sys.argv[2])]
 		json.dump([{"app": "/opt/app", "image": sys.argv[1],
 		            "event": "CPU_CLK_UNHALTED",
 		            "mtime": int(os.stat(sys.argv[1]).st_mtime),
-		            "samples": {hex(a): 1 << i for i, a in enumerate(at)}}], sys.stdout)
+		            "samples": {hex(a): 1 << i for i, a in enumerate(at)}}],
+		              sys.stdout)
 	EOF
 }
 
@@ -160,21 +156,24 @@ twins() {
 	a=$(samples 'f(int)')
 	[ -n "$a" ]
 	for d in none normal smart; do
-		[ "$(opfs why "current/demangle:$d/symbol:f(int)" | sed -n 's/^  samples *\([0-9]*\) of.*/\1/p')" = "$a" ]
+		[ "$(opfs why "current/demangle:$d/symbol:f(int)" |
+			sed -n 's/^  samples *\([0-9]*\) of.*/\1/p')" = "$a" ]
 		run opfs cat "current/symbol:f(int)/demangle:$d/report"
 		[[ $output == *100.000* ]]
 		opfs ls "current/demangle:$d/symbol:" >"$BATS_TEST_TMPDIR/names"
 		[ "$(wc -l <"$BATS_TEST_TMPDIR/names")" = 4 ]
 		while IFS= read -r s; do
 			echo "$d: $s"
-			opfs cat "current/demangle:$d/symbol:$s/report.tsv" | grep -q 100.0000
+			opfs cat "current/demangle:$d/symbol:$s/report.tsv" |
+				grep -q 100.0000
 		done <"$BATS_TEST_TMPDIR/names"
 	done
 }
 
 # rows TAGS: names of the functions in a report below current/TAGS
 rows() {
-	opfs cat "current/event:CPU_CLK_UNHALTED/$1/with:no-header/report" | sed 's/.* libodd.so *//' | sort | tr '\n' ';'
+	opfs cat "current/event:CPU_CLK_UNHALTED/$1/with:no-header/report" |
+		sed 's/.* libodd.so *//' | sort | tr '\n' ';'
 }
 
 @test "a report whose symbols are all left out says so" {
@@ -184,7 +183,7 @@ rows() {
 	done
 }
 
-@test "include-symbols takes mangled names first, demangled ones only if none is called so" {
+@test "include-symbols takes mangled names first, demangled ones if none is called so" {
 	[ "$(rows include-symbols:plain,starry)" = 'plain;starry;' ]
 	[ "$(rows include-symbols:_ZN1AC1Ev)" = 'A::A();' ]
 	[ "$(rows 'include-symbols:A::A()')" = 'A::A();A::A();' ]

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # libsym through its helper processes, against readelf, objdump and c++filt.
 
+bats_require_minimum_version 1.5.0
 load ../lib/busy
 load ../lib/need
 
@@ -14,7 +15,8 @@ setup_file() {
 	${CC:-gcc} -std=gnu17 -g -D_GNU_SOURCE -DOPFS_VERSION='"test"' -I"$OPFS_TOP" \
 		${OPFS_SAN:+-fsanitize=$OPFS_SAN} -o symdump \
 		"$OPFS_TOP/tests/tools/symdump.c" "$lib/libsym.a" "$lib/base.a" \
-		$(pkg-config --libs $(sed -n 's/^PKGS_libsym := //p' "$OPFS_TOP/libsym/module.mk")) \
+		$(sed -n 's/^PKGS_libsym := //p' "$OPFS_TOP/libsym/module.mk" |
+			xargs pkg-config --libs) \
 		$(sed -n 's/^LIBS_libsym := //p' "$OPFS_TOP/libsym/module.mk") -pthread
 	gcc -O2 -g -o full "$OPFS_TOP/tests/cli/symbols/sample.c"
 	strip -o stripped full
@@ -40,7 +42,11 @@ state() {
 }
 
 has() {
-	grep -qF -- "$1" <<<"$output" || { echo "not said: $1"; echo "$output"; return 1; }
+	grep -qF -- "$1" <<<"$output" || {
+		echo "not said: $1"
+		echo "$output"
+		return 1
+	}
 }
 
 build_id() {
@@ -82,7 +88,8 @@ debug_path() {
 		/usr/lib/x86_64-linux-gnu/libelf.so.1; do
 		[ ! -e "$f" ] || "$src/compare.py" symdump "$(readlink -f "$f")" "$(
 			symdump -q "$(readlink -f "$f")" 2>&1 |
-			awk -v f="$(readlink -f "$f")" '/^debug: ./ { f = $2 } END { print f }')"
+			awk -v f="$(readlink -f "$f")" \
+				'/^debug: ./ { f = $2 } END { print f }')"
 	done
 }
 
@@ -418,7 +425,8 @@ endless() {
 	symdump --blocked=500 --cpu=100 "$d/p" >/dev/null 2>"$d/err" 3>&- &
 	pid=$!
 	for i in {1..200}; do
-		for f in $(helpers_of); do # the one that reads, for longer than it may wait
+		# the one that reads, for longer than it may wait
+		for f in $(helpers_of); do
 			i=$(awk '{ print $14 + $15 }' "/proc/$f/stat") || continue
 			[ "${i:-0}" -lt 100 ] || job=$f
 		done
@@ -435,8 +443,7 @@ endless() {
 
 @test "a program that takes too much processor time is given up" {
 	endless
-	run state --cpu=1 -t 250000 "$d/p"
-	[ "$status" = 0 ]
+	run -0 state --cpu=1 -t 250000 "$d/p"
 	has "state: broken"
 	has "$d/p: cannot be read: needs more than 1 s of processor time"
 }
@@ -481,7 +488,8 @@ endless() {
 # Processes of this symdump that are helpers.
 helpers_of() {
 	find /proc/[0-9]*/exe -maxdepth 0 -lname "$BATS_FILE_TMPDIR/symdump" 2>/dev/null |
-		sed 's|exe$|cmdline|' | xargs -r grep -lz '^--box=opfs-symbols' 2>/dev/null |
+		sed 's|exe$|cmdline|' | xargs -r grep -lz '^--box=opfs-symbols' \
+			2>/dev/null |
 		sed 's|/proc/\(.*\)/cmdline|\1|'
 	return 0
 }

@@ -3,7 +3,8 @@
 # Whose samples they are: comm:, cgroup:, numbers that were used again, tasks.tsv.
 
 bats_require_minimum_version 1.5.0
-load record
+load ../lib/record
+load ../lib/opfs
 
 setup()
 {
@@ -11,24 +12,19 @@ setup()
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
-opfs()
-{
-	local command=$1
-
-	shift
-	"$OPFS_BIN/opfs" "$command" --session-dir s "$@"
-}
-
 # Two shells, one with the number of the other, a thread of a server, and a stranger.
 four_tasks()
 {
-	python3 "$OPFS_TOP/tests/lib/mksession.py" s <<-'END'
+	mksession <<-'END'
 		{"files": [
-		  {"app": "/bin/bash", "tgid": 7, "tid": 7, "samples": {"0x1000": 1}, "escape": true},
-		  {"app": "/bin/bash", "tgid": 4194311, "tid": 4194311, "samples": {"0x1000": 10}},
+		  {"app": "/bin/bash", "tgid": 7, "tid": 7, "samples": {"0x1000": 1},
+		   "escape": true},
+		  {"app": "/bin/bash", "tgid": 4194311, "tid": 4194311,
+		   "samples": {"0x1000": 10}},
 		  {"app": "/bin/srv", "tgid": 8, "tid": 8, "samples": {"0x1000": 100}},
 		  {"app": "/bin/srv", "tgid": 8, "tid": 9, "samples": {"0x1000": 1000}},
-		  {"app": "/bin/other", "tgid": 10, "tid": 10, "samples": {"0x1000": 10000}}],
+		  {"app": "/bin/other", "tgid": 10, "tid": 10,
+		   "samples": {"0x1000": 10000}}],
 		 "sessions": {"current": {"tasks": [
 		  [7, 7, 100, "sh", "sh -c make", "/user.slice/user-0.slice"],
 		  [7, 7, 100, "bash", "bash%09x", "-"],
@@ -89,22 +85,26 @@ samples()
 @test "tasks.tsv tells who was sampled, and only sessions have it" {
 	four_tasks
 	opfs cat current/tasks.tsv >out
-	[ "$(head -1 out)" = "$(printf 'session\ttgid\ttid\tstart_ns\tcomm\tcommand_line\tcgroup\tsamples')" ]
+	tr '\t' '|' <out >rows
+	[ "$(head -1 rows)" = \
+		'session|tgid|tid|start_ns|comm|command_line|cgroup|samples' ]
 	[ "$(wc -l <out)" = 6 ]
-	grep -qxF "$(printf 'current\t7\t7\t100\tbash\tbash%%09x\t/user.slice/user-0.slice\t1')" out
-	grep -qxF "$(printf 'current\t7.2\t7.2\t200\tsh\tsh -c ls\t/user.slice/user-1.slice\t10')" out
-	grep -qxF "$(printf 'current\t8\t9\t50\tsrv\tsrv -d\t/system.slice/srv.service\t1000')" out
-	grep -qxF "$(printf 'current\t10\t10\t\t\t\t\t10000')" out
+	grep -qxF 'current|7|7|100|bash|bash%09x|/user.slice/user-0.slice|1' rows
+	grep -qxF 'current|7.2|7.2|200|sh|sh -c ls|/user.slice/user-1.slice|10' rows
+	grep -qxF 'current|8|9|50|srv|srv -d|/system.slice/srv.service|1000' rows
+	grep -qxF 'current|10|10|||||10000' rows
 	opfs ls current/more: | grep -qx tasks.tsv
 	run -1 opfs cat current/comm:sh/tasks.tsv
 }
 
 @test "without --separate=thread the processes are told, and comm: says what is missing" {
-	python3 "$OPFS_TOP/tests/lib/mksession.py" s <<-'END'
+	mksession <<-'END'
 		{"files": [{"app": "/bin/bash", "escape": true}],
-		 "sessions": {"current": {"tasks": [[7, 7, 100, "sh", "sh -c make", "-"]]}}}
+		 "sessions": {"current": {"tasks": [[7, 7, 100, "sh", "sh -c make",
+		   "-"]]}}}
 	END
-	opfs cat current/tasks.tsv | grep -qxF "$(printf 'current\t7\t7\t100\tsh\tsh -c make\t\t')"
+	opfs cat current/tasks.tsv |
+		grep -qxF "$(printf 'current\t7\t7\t100\tsh\tsh -c make\t\t')"
 	run -1 opfs why current/comm:sh
 	grep -q -- '--separate=thread' <<<"$output"
 	run -1 opfs ls current/cgroup:
@@ -127,7 +127,7 @@ samples()
 		import os, sys, time
 		last = "/proc/sys/kernel/ns_last_pid"
 		def burn(number):
-		    """A child of that number that uses the CPU; 0 if another took the number."""
+		    """A child of that number, which uses the CPU; 0: it is another's."""
 		    for _ in range(200):
 		        if number:
 		            with open(last, "w") as f:
@@ -149,17 +149,21 @@ samples()
 		time.sleep(0.3)
 		sys.exit(0 if burn(number) else 3)
 	END
-	run "$OPFS_BIN/opcollect" record --session-dir s -e TIMER --separate=thread -- python3 two.py
+	run "$OPFS_BIN/opcollect" record --session-dir s -e TIMER --separate=thread \
+		-- python3 two.py
 	echo "$output"
 	[ "$status" != 3 ] || skip "the number was taken by others"
 	[ "$status" = 0 ]
 	opfs ls current/tgid: >numbers
-	# others may have been used again on the way: by children that were to have this one
+	# others may have been used again on the way: by children that were to have this
+	# one
 	again=$(sed -n 's/^number: //p' <<<"$output").2
 	grep -qFx "$again" numbers
 	for one in "$again" "${again%.2}"; do
-		n=$(opfs cat "current/tgid:$one/report.tsv" | awk -F'\t' 'NR > 1 { n += $5 } END { print n + 0 }')
+		n=$(opfs cat "current/tgid:$one/report.tsv" |
+			awk -F'\t' 'NR > 1 { n += $5 } END { print n + 0 }')
 		sampled "$n" 300000000 997 # what each used, by the rate that -e TIMER has
 	done
-	[ "$(opfs cat current/tasks.tsv | awk -F'\t' -v n="$again" '$2 == n && $5 ~ /python3/' | wc -l)" = 1 ]
+	[ "$(opfs cat current/tasks.tsv |
+		awk -F'\t' -v n="$again" '$2 == n && $5 ~ /python3/' | wc -l)" = 1 ]
 }

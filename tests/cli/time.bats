@@ -4,25 +4,13 @@
 
 bats_require_minimum_version 1.5.0
 load ../lib/need
+load ../lib/opfs
 
 setup()
 {
 	need_programs
 	cd "$BATS_TEST_TMPDIR" || return
 	export TZ=UTC
-}
-
-opfs()
-{
-	local command=$1
-
-	shift
-	"$OPFS_BIN/opfs" "$command" --session-dir s "$@"
-}
-
-mksession()
-{
-	python3 "$OPFS_TOP/tests/lib/mksession.py" s "$@"
 }
 
 # rotation NAME SAMPLES START END [STATE]: a session of one image, from START to END (as
@@ -35,9 +23,12 @@ rotation()
 	end=$(date -d "$4" +%s)
 	mksession <<-END
 		{"files": [{"session": "$1", "app": "/bin/$1", "samples": {"0x1000": $2}},
-		           {"session": "$1", "app": "/bin/all", "samples": {"0x1000": $2}}],
-		 "sessions": {"$1": {"started": $start, "live": [1, ${end}000000000, "${5:-closed}"],
-		  "stats": {"total_samples": $((2 * $2)), "stored_samples": $((2 * $2))}}}}
+		           {"session": "$1", "app": "/bin/all",
+		            "samples": {"0x1000": $2}}],
+		 "sessions": {"$1": {"started": $start, "live": [1, ${end}000000000,
+		   "${5:-closed}"],
+		  "stats": {"total_samples": $((2 * $2)),
+		    "stored_samples": $((2 * $2))}}}}
 	END
 }
 
@@ -52,7 +43,8 @@ three_hours()
 # samples PATH: of the image that is in every session
 samples()
 {
-	opfs cat "$1/image:all/report.tsv" | awk -F'\t' '!/^#/ && NR > 1 { n += $5 } END { print n }'
+	opfs cat "$1/image:all/report.tsv" |
+		awk -F'\t' '!/^#/ && NR > 1 { n += $5 } END { print n }'
 }
 
 @test "a span sums the whole sessions that overlap, and says which span that is" {
@@ -65,9 +57,11 @@ samples()
 	[ "$(samples time:..2026-11-20T10:30)" = 11 ]
 	[ "$(samples time:2026-11-20T10:30..)" = 110 ]
 	[ "$(samples time:..)" = 111 ]
+	span=time:2026-11-20T09:10..2026-11-20T10:05
+	from='from 2026-11-20 09:00:00 to 10:59:59 +0000'
 	for f in summary report details callgraph; do
-		opfs cat "time:2026-11-20T09:10..2026-11-20T10:05/$f" >out
-		grep -qx 'Sessions of time:2026-11-20T09:10..2026-11-20T10:05: 2, whole, from 2026-11-20 09:00:00 to 10:59:59 +0000' out
+		opfs cat "$span/$f" >out
+		grep -qx "Sessions of $span: 2, whole, $from" out
 	done
 	opfs cat time:2026-11-20/status | grep -q '^span: Sessions of time:2026-11-20: 3,'
 	opfs cat time:2026-11-20/with:no-header/report >out
@@ -81,7 +75,8 @@ samples()
 	export TZ=Europe/Berlin
 	[ "$(samples time:2026-11-20T10:10..2026-11-20T10:20)" = 1 ]
 	[ "$(samples time:2026-11-20T10:10Z..2026-11-20T10:20Z)" = 10 ]
-	opfs cat time:2026-11-20T10:10Z/report | grep -q 'from 2026-11-20 11:00:00 to 11:59:59 +0100'
+	opfs cat time:2026-11-20T10:10Z/report |
+		grep -q 'from 2026-11-20 11:00:00 to 11:59:59 +0100'
 }
 
 @test "a time without a date is the last one, and its end comes after it" {
@@ -140,12 +135,14 @@ samples()
 
 @test "what is no span is refused with what would be one" {
 	three_hours
-	for bad in time:x time: time:9..10 time:25:00..26:00 time:09:00-10:00 last:5 last:x \
-		time:2026-13-01 time:2026-02-30 time:2026-11-20T10:00..2026-11-20T09:00 time:..x \
-		last:99999999999999999999d time:all last:all; do
+	for bad in time:x time: time:9..10 time:25:00..26:00 time:09:00-10:00 last:5 \
+		last:x \
+		time:2026-13-01 time:2026-02-30 time:2026-11-20T10:00..2026-11-20T09:00 \
+		time:..x last:99999999999999999999d time:all last:all; do
 		run -1 opfs cat "$bad/report"
 		echo "$bad: $output"
-		grep -qE 'FROM..TO|an age|ends before|no such|values of a tag|directory' <<<"$output"
+		grep -qE 'FROM..TO|an age|ends before|no such|values of a tag|directory' \
+			<<<"$output"
 	done
 	run -1 opfs why current/time:09:00
 	grep -q 'time: comes first' <<<"$output"
@@ -159,8 +156,10 @@ samples()
 	run -1 opfs cat 'time:2026-11-20/session-exclude:*/report'
 	opfs cat time:2026-11-20T11:30/diff:2026-11-20T09-00-00Z/summary >out
 	grep -q 'Differences of time:2026-11-20T11:30 to 2026-11-20T09-00-00Z' out
-	opfs cat time:2026-11-20T11:30/diff:time:2026-11-20T09:30..2026-11-20T10:30/summary >out
-	grep -q 'Differences of time:2026-11-20T11:30 to session:2026-11-20T09-00-00Z,2026-11-20T10-00-00Z (older)' out
+	local older='session:2026-11-20T09-00-00Z,2026-11-20T10-00-00Z (older)'
+	local span=time:2026-11-20T09:30..2026-11-20T10:30
+	opfs cat time:2026-11-20T11:30/diff:$span/summary >out
+	grep -qF "Differences of time:2026-11-20T11:30 to $older" out
 	[ "$(samples session:time:2026-11-20T09:30)" = 1 ]
 	[ "$(samples time:2026-11-20/session-exclude:time:2026-11-20T09:30)" = 110 ]
 	opfs why time:2026-11-20T09:30/image:all | grep -q 'samples  *1 of 2'
@@ -175,7 +174,7 @@ samples()
 	run -1 opfs cat session:nothing/report
 }
 
-@test "another binary under the same path in another session is another image of the sum" {
+@test "another binary under the same path in another session is an image of its own" {
 	mksession <<-'END'
 		[{"session": "a", "app": "/bin/ls", "samples": {"0x1000": 1}},
 		 {"session": "b", "app": "/bin/ls", "samples": {"0x1000": 10}},
@@ -184,7 +183,8 @@ samples()
 	END
 	row() { printf '%s\t/bin/ls\t%s\t0\t0\t-\t0\t-\n' "$1" "$2"; }
 	{ echo "# opfs images 1"; row /bin/ls aaaaaaaa01; } >s/samples/a/images
-	{ echo "# opfs images 1"; row /bin/ls bbbbbbbb02; row '/bin/ls#aaaaaaaa' aaaaaaaa01; } \
+	{ echo "# opfs images 1"; row /bin/ls bbbbbbbb02; row '/bin/ls#aaaaaaaa' \
+		aaaaaaaa01; } \
 		>s/samples/b/images
 	opfs cat session:a,b/report.tsv | awk -F'\t' 'NR > 1 { print $3, $5 }' | sort >out
 	diff -u - out <<-'END'
@@ -193,5 +193,6 @@ samples()
 		/bin/unknown 1000
 	END
 	opfs cat session:a,b/image:%2Fbin%2Fls#bbbbbbbb/report.tsv | grep -q '	10	'
-	[ "$(opfs cat b/report.tsv | awk -F'\t' 'NR > 1 { print $3, $5 }' | sort | head -1)" = "/bin/ls 10" ]
+	[ "$(opfs cat b/report.tsv | awk -F'\t' 'NR > 1 { print $3, $5 }' | sort |
+		head -1)" = "/bin/ls 10" ]
 }

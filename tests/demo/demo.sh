@@ -103,7 +103,7 @@ build()
 {
 	mkdir -p "$dir" || exit 1
 	if [ ! "$program" -nt tests/demo/demo.c ]; then
-		"${CC:-gcc}" -std=gnu17 -O2 -g -o "$program.new" tests/demo/demo.c &&
+		${CC:-gcc} -std=gnu17 -O2 -g -o "$program.new" tests/demo/demo.c &&
 			mv "$program.new" "$program" || exit 1
 	fi
 	for p in "$opcollect" "$opfs"; do
@@ -113,7 +113,8 @@ build()
 
 record()
 {
-	local command=("$opcollect" record --session-dir "$session_dir" -- "$program" "$seconds")
+	local command=("$opcollect" record --session-dir "$session_dir"
+		-- "$program" "$seconds")
 
 	say "1. Record: a program that spends 50, 30, 15 and 5 % of its time in the"
 	say "   functions parse_50, sort_30, hash_15 and print_5 (tests/demo/demo.c)."
@@ -127,9 +128,11 @@ record()
 no_mount()
 {
 	if [ ! -e /dev/fuse ]; then
-		echo "there is no /dev/fuse here ('modprobe fuse', or give it to the container)"
+		echo "there is no /dev/fuse here" \
+			"('modprobe fuse', or give it to the container)"
 	elif [ ! -r /dev/fuse ] || [ ! -w /dev/fuse ]; then
-		echo "this user may not open /dev/fuse ('chmod 666 /dev/fuse' as root helps)"
+		echo "this user may not open /dev/fuse" \
+			"('chmod 666 /dev/fuse' as root helps)"
 	elif ! command -v fusermount3 >/dev/null; then
 		echo "fusermount3 is missing ('apt install fuse3' helps)"
 	fi
@@ -152,8 +155,8 @@ mount_session()
 	return 1
 }
 
-# What is listed below the mount, indented, but for the events there are; a directory's size
-# is its number of samples.
+# What is listed below the mount, indented, but for the events there are; a directory's
+# size is its number of samples.
 tree()
 {
 	(cd "$mnt" && find . -mindepth 1 -path './events/*' -prune -o \
@@ -189,7 +192,8 @@ look_without_mount()
 	say "3. Look: the tree, and three of its files."
 	try "$opfs" ls --session-dir "$session_dir" current
 	try "$opfs" cat --session-dir "$session_dir" current/summary
-	try "$opfs" cat --session-dir "$session_dir" "current/image:$(realpath "$program")/report"
+	try "$opfs" cat --session-dir "$session_dir" \
+		"current/image:$(realpath "$program")/report"
 }
 
 end()

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/control.h"
+#include "collector/daemon/control.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

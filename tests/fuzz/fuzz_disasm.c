@@ -9,7 +9,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "libsym/disasm_wire.h"
+#include "libsym/code/disasm.h"
+#include "libsym/wire/disasm_wire.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "collector/stream_events.h"
-#include "collector/stream.h"
+#include "collector/source/stream.h"
+#include "collector/source/stream_events.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -112,10 +112,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 1 || size > 1 << 16 || coll_stream_init(&stream, NULL))
 		return 0;
-	require(!coll_ext_parse(&seen.ext,
-				"ibs:fetch:IBS_FETCH_ALL,IBS_FETCH_LATENCY:50000:0|op:"
-				"IBS_OP_ALL,IBS_OP_LOAD,IBS_OP_NB_REMOTE_CACHE_LAT:50000:1",
-				NULL));
+	require(!coll_ext_parse(
+		&seen.ext,
+		"ibs:fetch:IBS_FETCH_ALL,IBS_FETCH_LATENCY:50000:0|op:"
+		"IBS_OP_ALL,IBS_OP_LOAD,IBS_OP_NB_REMOTE_CACHE_LAT:50000:1",
+		NULL));
 	stream.consume = take;
 	stream.ctx = &seen;
 	stream.counter = coll_stream_events_add;

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/cursor.h"
-#include "libsym/lines_reader.h"
-#include "libsym/lines_rows.h"
+#include "libsym/dwarf/lines_reader.h"
+#include "libsym/dwarf/lines_rows.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,14 +6,14 @@
 
 #include "base/cleanup.h"
 #include "base/strbuf.h"
-#include "libspec/clock.h"
-#include "libspec/manifest.h"
-#include "libspec/pid.h"
-#include "libspec/span.h"
+#include "libspec/name/clock.h"
+#include "libspec/name/pid.h"
+#include "libspec/session/manifest.h"
+#include "libspec/spec/span.h"
 
 /*
- * A MANIFEST, as it is and with the sum that makes its lines be read; and what paths say of
- * times and processes.
+ * A MANIFEST, as it is and with the sum that makes its lines be read; and what paths say
+ * of times and processes.
  */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collector/decode.h"
-#include "collector/order.h"
+#include "collector/source/decode.h"
+#include "collector/source/order.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -25,7 +25,7 @@ static int take(void *ctx, const void *rec, size_t len)
 	if (!copy)
 		return 0;
 	memcpy(copy, rec, len);
-	sink += coll_decode_time(copy, len);
+	sink += coll_layout_time(&((struct coll_decoder *)ctx)->layout, copy, len);
 	if (!coll_decode(ctx, copy, len, &out, NULL)) {
 		if (out.kind == COLL_REC_SAMPLE)
 			for (size_t i = 0; i < out.sample.nr_ips; i++)
@@ -44,13 +44,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static _Alignas(MAX_PAGE) char memory[MAX_PAGE + RING];
 	struct perf_event_mmap_page *page = (void *)memory;
 	size_t page_size = (size_t)sysconf(_SC_PAGESIZE), at;
+	struct perf_event_attr attr = { 0 };
 	struct coll_decoder d = { 0 };
 	struct coll_ring ring = { 0 };
 	struct coll_order o = { .rings = &ring, .nr = 1 };
 
 	if (size < 2)
 		return 0;
-	d.callchain = data[0] & 1;
+	/* as perf is asked for, or as an attribute from a file could say */
+	if (!(data[0] & 2))
+		coll_layout_ask(data[0] & 1, &attr);
+	else
+		memcpy(&attr.sample_type, data + 2, size < 10 ? size - 2 : 8);
+	attr.read_format = data[0] >> 2 & 31;
+	attr.sample_id_all |= data[0] >> 7;
+	if (coll_layout_init(&d.layout, &attr, NULL))
+		return 0;
 	at = (size_t)data[1] * 256; /* so that records wrap */
 	data += 2;
 	size = (size - 2) & ~(size_t)7;
@@ -59,7 +68,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memory[page_size + (at + i) % RING] = (char)data[i];
 	page->data_tail = at;
 	page->data_head = at + size;
-	if (!coll_decoder_add(&d, 77, 0) && !coll_ring_init(&ring, memory, RING))
+	if (!coll_decoder_add(&d, 77, 0) &&
+	    !coll_ring_init(&ring, memory, RING, &d.layout))
 		coll_order_round(&o, UINT64_MAX, take, &d);
 	free(ring.wrapped);
 	coll_decoder_fini(&d);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "libspec/name.h"
+#include "libspec/name/name.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* links: libspec base */
 /*
- * A sample file of any bytes: readers and writer refuse it, or read it and can go on in it
- * without losing a sample.
+ * A sample file of any bytes: readers and writer refuse it, or read it and can go on in
+ * it without losing a sample.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -13,8 +13,8 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "libspec/sample_read.h"
-#include "libspec/sample_write.h"
+#include "libspec/sample/sample_read.h"
+#include "libspec/sample/sample_write.h"
 
 enum { ADDS = 300 };
 

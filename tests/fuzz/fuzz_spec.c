@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "libspec/match.h"
+#include "libspec/spec/match.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

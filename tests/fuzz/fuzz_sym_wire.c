@@ -4,12 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libsym/demangle.h"
-#include "libsym/find.h"
-#include "libsym/lines_wire.h"
-#include "libsym/request.h"
-#include "libsym/source_wire.h"
-#include "libsym/wire.h"
+#include "libsym/file/find.h"
+#include "libsym/table/demangle.h"
+#include "libsym/table/smart.h"
+#include "libsym/wire/lines_wire.h"
+#include "libsym/wire/request.h"
+#include "libsym/wire/source_wire.h"
+#include "libsym/wire/wire.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

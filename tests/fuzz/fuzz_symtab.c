@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "libsym/image.h"
+#include "libsym/helper/image.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,12 +11,13 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "libspec/clock.h"
-#include "libspec/name.h"
-#include "libspec/sample_write.h"
-#include "libspec/span.h"
-#include "libspec/stats.h"
-#include "opfs/tree.h"
+#include "libspec/name/clock.h"
+#include "libspec/name/name.h"
+#include "libspec/sample/sample_write.h"
+#include "libspec/session/stats.h"
+#include "libspec/spec/span.h"
+#include "opfs/reports.h"
+#include "opfs/tree/tree.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -68,7 +69,9 @@ static void clean_up(void)
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-	struct tree_options o = { .session_dir = dir, .cache_bytes = 1 << 20 };
+	struct tree_options o = { .session_dir = dir,
+				  .reports = &opfs_reports,
+				  .cache_bytes = 1 << 20 };
 	CLEANUP(close_fd) int top = -1, session = -1;
 
 	(void)argc;
@@ -125,16 +128,16 @@ static void same_again(const struct place *p)
 	struct err err = { 0 };
 	struct place to;
 
-	/* a name without a tag may select nothing until image: is there, which follows it */
+	/* a name without a tag may select nothing until image:, behind it, is there */
 	if (p->kind != PLACE_PROFILE || p->spec->values[SPEC_DEFAULT])
 		return;
-	tree_format(p, &path);
+	place_format(p, &path);
 	if (tree_walk(tree, strbuf_str(&path), &viewer, &to, NULL, &err)) {
 		fprintf(stderr, "%s: %s\n", strbuf_str(&path), err.msg);
 		abort();
 	}
-	if (tree_samples(&to) != tree_samples(p) || !to.base != !p->base ||
-	    (to.base && tree_samples(&to.base->p) != tree_samples(&p->base->p))) {
+	if (place_samples(&to) != place_samples(p) || !to.base != !p->base ||
+	    (to.base && place_samples(&to.base->p) != place_samples(&p->base->p))) {
 		fprintf(stderr, "%s: not the same\n", strbuf_str(&path));
 		abort();
 	}

@@ -5,9 +5,9 @@
     boxwatch.py REPORT SESSION_DIR COMMAND...
 
 Helpers are those of this run alone: they have its OPFS_TEST_RUN in their environment, or
-descend from the command.  Every few milliseconds their mappings and descriptors are looked
-at: none may be of a file below SESSION_DIR (samples, figures, the lock).  Exits as the
-command does.  REPORT gets JSON:
+descend from the command.  Every few milliseconds their mappings and descriptors are
+looked at: none may be of a file below SESSION_DIR (samples, figures, the lock).  Exits as
+the command does.  REPORT gets JSON:
 
     {"helpers": how many were seen, "held": [[PID, what]...], "left": [PID...]}
 

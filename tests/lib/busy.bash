@@ -50,25 +50,29 @@ spinners() {
 # cpu_ns PID: the CPU time that a process of one thread has used, in nanoseconds.
 cpu_ns() {
 	awk '{ print $1 }' "/proc/$1/schedstat" 2>/dev/null ||
-		awk -v hz="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); print ($12 + $13) * (1000000000 / hz) }' \
+		awk -v hz="$(getconf CLK_TCK)" \
+			'{ sub(/.*\) /, ""); print ($12 + $13) * (1000000000 / hz) }' \
 			"/proc/$1/stat"
 }
 
-# cpu_used PID NS: it has used so many nanoseconds, or is gone, which then is an error later.
+# cpu_used PID NS: it has used so many nanoseconds, or is gone, which then is an error
+# later.
 cpu_used() {
 	[ ! -d "/proc/$1" ] || [ "$(cpu_ns "$1")" -ge "$2" ]
 }
 
-# worked PART: the CPU time of all that told $WORKED that they are that part, in nanoseconds.
+# worked PART: the CPU time of all that told $WORKED that they are that part, in
+# nanoseconds.
 worked() {
-	awk -v part="$1" '$1 == part { n += $2; told = 1 } END { printf "%.0f\n", n; exit !told }' \
-		"${2:-$WORKED}"
+	awk -v part="$1" '
+		$1 == part { n += $2; told = 1 }
+		END { printf "%.0f\n", n; exit !told }' "${2:-$WORKED}"
 }
 
-# sampled N NS HZ [LOST]: are N samples what NS nanoseconds of CPU time give at HZ, as far as
-# chance allows (4.5 standard deviations)?  LOST of any program are known to be lost.  Where
-# a hypervisor takes the CPU away, and the kernel does not know, timers that should have
-# fired meanwhile fire once: half of the samples may be missing for that.
+# sampled N NS HZ [LOST]: are N samples what NS nanoseconds of CPU time give at HZ, as far
+# as chance allows (4.5 standard deviations)?  LOST of any program are known to be lost.
+# Where a hypervisor takes the CPU away, and the kernel does not know, timers that should
+# have fired meanwhile fire once: half of the samples may be missing for that.
 sampled() {
 	awk -v n="$1" -v ns="$2" -v hz="$3" -v lost="${4:-0}" 'BEGIN {
 		want = ns * hz / 1e9
@@ -78,7 +82,8 @@ sampled() {
 			exit 1
 		}
 		if (n < least) {
-			print n " samples in " ns " ns at " hz " Hz (" want "), " lost " lost"
+			print n " samples in " ns " ns at " hz " Hz (" want "), " \
+				lost " lost"
 			exit 1
 		}
 	}'

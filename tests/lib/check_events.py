@@ -18,7 +18,8 @@ def check(validator, doc):
         key = event["cpu_type"], event["name"]
         assert key not in seen, key
         seen.add(key)
-        assert (event["perf"]["type"] is None) == (event["perf"]["pmu"] is not None), event
+        perf = event["perf"]
+        assert (perf["type"] is None) == (perf["pmu"] is not None), event
         masks = event["unit_masks"]
         if masks:
             numbers = [m["mask"] for m in masks["masks"]]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Names of binaries with every kind of byte, through report.xml, report.json and report.tsv.
+"""Names of binaries with every kind of byte, through report.xml, .json and .tsv.
 
 usage: hostile_names.py session          a description for mksession.py
        hostile_names.py check XML JSON TSV   all names come back as they were

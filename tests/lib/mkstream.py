@@ -25,7 +25,8 @@ import sys
 
 ESCAPE = (1 << 64) - 1
 MAGIC = 0x314655425346504F
-CODES = {"task": 1, "cpu": 2, "cookie": 3, "kernel": 4, "user": 5, "module": 6, "trace": 8,
+CODES = {"task": 1, "cpu": 2, "cookie": 3, "kernel": 4, "user": 5, "module": 6,
+         "trace": 8,
          "end": 9, "ibs_fetch": 13, "ibs_op": 14, "image": 15, "anon": 16, "exit": 17,
          "lost": 18, "hello": 19, "time": 20, "counter": 21, "bye": 22}
 ANON = {"other": 0, "heap": 1, "stack": 2, "vdso": 3, "vsyscall": 4}
@@ -69,10 +70,12 @@ class Stream:
 
     def do_hello(self, hz=100, version=1, depth=0):
         self.told = 0
-        self.note(19, num(str(version)), [MAGIC, 1000, 2000, 4, num(str(depth)), num(str(hz))])
+        self.note(19, num(str(version)), [MAGIC, 1000, 2000, 4, num(str(depth)),
+                                          num(str(hz))])
 
     def do_counter(self, index, event, mask, count, extra="0", type="4"):
-        self.note(21, num(index), [num(event), num(mask), num(count), num(extra), 3, num(type)])
+        self.note(21, num(index), [num(event), num(mask), num(count), num(extra), 3,
+                                   num(type)])
 
     def do_image(self, cookie, path, inode="0", dev="8:1", id="", mtime="0", size="0",
                  deleted="0", like=None):
@@ -132,7 +135,8 @@ class Stream:
         self.note(18, num(reason), [num(n), num(n)])
 
     def do_bye(self, taken=None, throttles="0", aborted="0"):
-        self.note(22, 0, [num(taken) if taken else self.told, num(throttles), num(aborted)])
+        self.note(22, 0, [num(taken) if taken else self.told, num(throttles),
+                          num(aborted)])
 
     def do_note(self, code, arg, *words):
         self.note(num(code), num(arg), [num(w) for w in words])
@@ -145,7 +149,8 @@ class Stream:
 
     def line(self, text):
         words = text.split()
-        named = dict(w.split("=", 1) for w in words[1:] if "=" in w and not w.startswith("/"))
+        named = dict(w.split("=", 1) for w in words[1:] if "=" in w
+                     and not w.startswith("/"))
         plain = [w for w in words[1:] if "=" not in w or w.startswith("/")]
         do = getattr(self, "do_" + words[0], None)
         if do:

@@ -18,7 +18,8 @@ import sys
 
 SAMPLED = 60
 # What is damaged, how often: names of sections begin so.
-TARGETS = (("header", 8), ("segments", 6), ("sections", 16), (".symtab", 6), (".strtab", 3),
+TARGETS = (("header", 8), ("segments", 6), ("sections", 16), (".symtab", 6),
+           (".strtab", 3),
            (".dynsym", 4), (".dynstr", 2), (".dynamic", 4), (".plt", 4), (".rela", 4),
            (".got", 2), (".note", 4), (".gnu", 4), (".eh_frame", 2), (".text", 3),
            (".shstrtab", 2), (".debug_line", 14), (".debug_info", 14),

@@ -53,7 +53,8 @@ def total(data):
     size, used = struct.unpack_from("<II", data, 72)
     if used > size or len(data) < NODES + 16 * used:
         return None
-    return sum(struct.unpack_from("<QII", data, NODES + 16 * i)[1] for i in range(1, used))
+    return sum(struct.unpack_from("<QII", data, NODES + 16 * i)[1]
+               for i in range(1, used))
 
 
 def main():

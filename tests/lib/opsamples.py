@@ -156,7 +156,8 @@ def walk(session_dir):
         escaped = os.path.exists(os.path.join(session, b"images"))
         for path in sample_files(session):
             try:
-                yield name, path, parse_name(path, escaped), File(os.path.join(session, path))
+                yield (name, path, parse_name(path, escaped),
+                       File(os.path.join(session, path)))
             except Bad as why:
                 yield name, path, None, why
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What the tests share that have a collector work on a bad machine: one that is busy, whose
-# helpers begin late or are killed, whose file systems do not answer.  Sourced by bats
-# files, behind record.bash and daemon.bash (for eventually).
+# What the tests share that have a collector work on a bad machine: one that is busy,
+# whose helpers begin late or are killed, whose file systems do not answer.  Sourced by
+# bats files, behind record.bash.
 
 programs="$OPFS_TOP/tests/programs"
 
@@ -29,7 +29,7 @@ different() {
 
 	mkdir -p "$1"
 	for ((i = 1; i <= $3; i++)); do
-		"${CC:-gcc}" -o "$1/$2$i" "$BATS_FILE_TMPDIR/weights.o" \
+		${CC:-gcc} -o "$1/$2$i" "$BATS_FILE_TMPDIR/weights.o" \
 			-Wl,--build-id="0x$(printf %s "$BATS_TEST_NUMBER$1$2$i" |
 				sha1sum | cut -c1-40)"
 	done
@@ -63,7 +63,8 @@ patience_teardown() {
 		wait "$p" 2>/dev/null || true
 	done
 	# nothing else can be asked of it: its server is gone
-	! grep -qF " $BATS_TEST_TMPDIR/mnt " /proc/mounts || umount -l "$BATS_TEST_TMPDIR/mnt"
+	! grep -qF " $BATS_TEST_TMPDIR/mnt " /proc/mounts ||
+		umount -l "$BATS_TEST_TMPDIR/mnt"
 	[ ! -s "$log" ] || sed 's/^/# /' "$log" | tail -n 20
 }
 
@@ -78,7 +79,8 @@ spinners() {
 
 	for ((i = 0; i < $1; i++)); do
 		# timeout would make a group of its own, which outlives the test
-		background timeout --foreground 1200 sh -c 'while :; do :; done' >/dev/null 2>&1
+		background timeout --foreground 1200 sh -c 'while :; do :; done' \
+			>/dev/null 2>&1
 		disown # bash would tell of each that was killed
 	done
 }
@@ -104,8 +106,14 @@ watched() {
 # Helpers were there, held nothing of the session, and went.
 helpers_were_good() {
 	cat "$report"
-	jq -e '.helpers > 0' "$report" >/dev/null || { echo "no helper was seen"; return 1; }
-	jq -e '.held == []' "$report" >/dev/null || { echo "helpers held files"; return 1; }
+	jq -e '.helpers > 0' "$report" >/dev/null || {
+		echo "no helper was seen"
+		return 1
+	}
+	jq -e '.held == []' "$report" >/dev/null || {
+		echo "helpers held files"
+		return 1
+	}
 	jq -e '.left == []' "$report" >/dev/null || { echo "helpers are left"; return 1; }
 }
 
@@ -123,7 +131,7 @@ slow() {
 	mkdir -p mnt real
 	"$b/slowfs" "$PWD/mnt" "$PWD/real" "$ctl" >slowfs.log 2>&1 3>&- &
 	slow_pid=$!
-	eventually mountpoint -q mnt
+	wait_for mountpoint -q mnt
 }
 
 # answers MS|never: from now on.
@@ -152,10 +160,11 @@ attached() {
 	rm -f go
 	background "$program" "$PWD/go" "${@:2}" >out
 	local target=$!
-	background "$OPFS_BIN/opcollect" record -F 1999 --session-dir "$dir" -p "$target" \
+	background "$OPFS_BIN/opcollect" record -F 1999 --session-dir "$dir" \
+		-p "$target" \
 		>"$log" 2>&1
 	local collector=$!
-	eventually is_sampled "$program" || { cat "$log"; return 1; }
+	wait_for is_sampled "$program" || { cat "$log"; return 1; }
 	: >go
 	wait "$target"
 	# by itself: the program has ended
@@ -168,6 +177,6 @@ attached() {
 }
 
 is_sampled() {
-	[ -n "$(find "$dir"/samples/current -path "*/${1##*/}/*" -name 'TIMER.*' -size +0 \
-		2>/dev/null)" ]
+	[ -n "$(find "$dir"/samples/current -path "*/${1##*/}/*" -name 'TIMER.*' \
+		-size +0 2>/dev/null)" ]
 }

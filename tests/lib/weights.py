@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Compares a report.tsv with the known weights of tests/programs/weights.c.
 
-usage: weights.py REPORT_TSV [FILE]: exit 0 if no share is off by more than chance is in 4.5
-standard deviations, however few samples there are.  How many samples are in weight_N is written to FILE.
+usage: weights.py REPORT_TSV [FILE]: exit 0 if no share is off by more than chance is in
+4.5 standard deviations, however few samples there are.  How many samples are in weight_N
+is written to FILE.
 """
 import math
 import sys
@@ -48,8 +49,10 @@ def main():
         p = weight / sum(counts)
         off = (count - total * p) / math.sqrt(total * p * (1 - p))
         worst = max(worst, abs(off))
-        if abs(off) > SIGMAS and tail(count, total * p) < math.erfc(SIGMAS / 2 ** 0.5) / 2:
-            sys.exit("weights.py: weight_%d: %d of %d samples, %.1f expected: %.1f sigma off"
+        chance = math.erfc(SIGMAS / 2 ** 0.5) / 2
+        if abs(off) > SIGMAS and tail(count, total * p) < chance:
+            sys.exit("weights.py: weight_%d: %d of %d samples, %.1f expected: "
+                     "%.1f sigma off"
                      % (weight, count, total, total * p, off))
     print("%d samples, worst %.2f sigma" % (total, worst))
 

@@ -4,8 +4,8 @@
 # tests/cli/patience.bats tests.  Nothing here depends on how fast the machine is.
 
 bats_require_minimum_version 1.5.0
-load ../cli/record
-load ../cli/daemon
+load ../lib/record
+load ../lib/daemon
 load ../lib/patience
 
 setup_file() {
@@ -73,11 +73,12 @@ identified() {
 	slow
 	background mnt/late1 1000 >/dev/null
 	late=$!
-	eventually grep -q mnt/late1 "/proc/$late/maps"
+	wait_for grep -q mnt/late1 "/proc/$late/maps"
 	answers 2000
-	background "$OPFS_BIN/opcollect" record --session-dir "$dir" -p "$late" >"$log" 2>&1
+	background "$OPFS_BIN/opcollect" record --session-dir "$dir" -p "$late" >"$log" \
+		2>&1
 	collector=$!
-	eventually identified late1 || eventually identified late1
+	wait_for identified late1 || wait_for identified late1
 	kill "$late"
 	wait "$collector"
 	cat "$log"
@@ -94,7 +95,7 @@ identified() {
 	for i in 1 2; do
 		background "mnt/hung$i" 1000 >/dev/null
 		hung=$!
-		eventually grep -q "mnt/hung$i" "/proc/$hung/maps"
+		wait_for grep -q "mnt/hung$i" "/proc/$hung/maps"
 	done
 	answers never
 	spinners 10
@@ -147,7 +148,7 @@ identified() {
 @test "every short process has its command line and control group, of 300" {
 	spinners 4
 	record -F 1999 --session-dir "$dir" -- \
-		sh -c 'i=0; while [ $i -lt 300 ]; do "$0" 0.02 >/dev/null; i=$((i+1)); done' \
+		sh -c 'for i in $(seq 300); do "$0" 0.02 >/dev/null; done' \
 		"$b/weights"
 	tables tasks "$dir"
 }

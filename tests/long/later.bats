@@ -3,14 +3,14 @@
 # Binaries, debug files and sources that come after a saved session was first read.
 
 bats_require_minimum_version 1.5.0
-load ../mount/lib.bash
+load ../lib/mount
 
 setup() {
 	need_mount
 	make_dirs
 	cd "$W" || return
 	cp "$OPFS_TOP/tests/cli/symbols/sample.c" .
-	"${CC:-gcc}" -g -O1 -rdynamic -o whole sample.c
+	${CC:-gcc} -g -O1 -rdynamic -o whole sample.c
 	objcopy --only-keep-debug whole whole.debug
 	cp whole prog
 	objcopy -S --add-gnu-debuglink=whole.debug prog
@@ -38,7 +38,7 @@ shows() {
 	grep -q "$1" "$M/saved/$2"
 }
 
-@test "a debug file, a binary and a source that come later are shown by a mount of before" {
+@test "a debug file, a binary and a source that come later are shown by an old mount" {
 	mv prog away
 	"$OPFS" mount --session-dir "$D" "$M"
 	shows "$W/prog" report

@@ -4,7 +4,7 @@
 # OPFS_SEED makes other damage than usual.
 
 bats_require_minimum_version 1.5.0
-load ../mount/lib.bash
+load ../lib/mount
 
 SESSIONS=20
 IMAGES=50
@@ -33,7 +33,8 @@ originals() {
 	g++ -gdwarf-4 -O2 -gz -o orig/packed src/inlined.cc src/inlined_other.cc
 	gcc -gdwarf-4 -O1 -no-pie -fcf-protection -o orig/fixed "$p/weights.c"
 	g++ -gdwarf-5 -gdwarf64 -O1 -c -o orig/object.o src/inlined.cc
-	gcc -O2 -s -rdynamic -Wl,-z,now -o orig/bare "$OPFS_TOP/tests/cli/symbols/sample.c"
+	gcc -O2 -s -rdynamic -Wl,-z,now -o orig/bare \
+		"$OPFS_TOP/tests/cli/symbols/sample.c"
 	gcc -gdwarf-5 -O2 -o orig/split "$OPFS_TOP/tests/cli/symbols/sample.c"
 	objcopy --only-keep-debug orig/split orig/split.debug
 	(cd orig && objcopy -S --add-gnu-debuglink=split.debug split)
@@ -63,7 +64,8 @@ damaged() {
 	done
 	python3 "$lib/mutate_elf.py" "$SEED" "$1" "$2" "$W" "${files[@]}" >s.json
 	mksession s.json
-	TOTAL=$(jq '[.[] | select(.session == "m00" and .callee == null) | .samples[]] | add' \
+	TOTAL=$(jq '[.[] | select(.session == "m00" and .callee == null) |
+		.samples[]] | add' \
 		s.json)
 	[ "$TOTAL" -gt $((200 * $2)) ]
 }
@@ -71,7 +73,7 @@ damaged() {
 start() {
 	"$OPFS" mount -f --session-dir "$D" "$M" 3>&- 2>mount.err &
 	PID=$!
-	eventually test -e "$M/current"
+	wait_for test -e "$M/current"
 }
 
 # The mount is the process that was started, says nothing, and leaves none behind.
@@ -85,7 +87,7 @@ lived() {
 	unmount "$M"
 	wait $PID
 	for p in "${helpers[@]}"; do
-		eventually gone "$p"
+		wait_for gone "$p"
 	done
 	cat mount.err
 	[ ! -s mount.err ]
@@ -113,7 +115,8 @@ family() {
 	for s in "$M"/m??; do
 		awk -F'\t' 'NR > 1 && $8 == "" && $4 == $3 { print $3 }' "$s/report.tsv" |
 			sort -u >nameless
-		sed -n 's/^unresolved: \([^ ]*\): [0-9]* ([^)]*): .*[a-z].*/\1/p' "$s/status" |
+		sed -n 's/^unresolved: \([^ ]*\): [0-9]* ([^)]*): .*[a-z].*/\1/p' \
+			"$s/status" |
 			sort -u >told
 		diff nameless told
 		cat told
@@ -145,7 +148,8 @@ family() {
 	done
 	[ ${#dirs[@]} = 100 ]
 	python3 "$lib/read_all.py" --base "$one" "$one" "${dirs[@]}"
-	python3 "$lib/read_all.py" --base "$TOTAL" "$TOTAL" "$M/m01/diff:m02" "$M/m02/diff:m00"
+	python3 "$lib/read_all.py" --base "$TOTAL" "$TOTAL" "$M/m01/diff:m02" \
+		"$M/m02/diff:m00"
 	# functions that damage left whole are compared
 	cat "${dirs[@]/%//report.tsv}" | awk -F'\t' '$5 > 0 && $15 > 0' >rows
 	[ "$(wc -l <rows)" -gt 300 ]
@@ -162,7 +166,8 @@ family() {
 		python3 "$lib/read_all.py" "$(head -n 1 told$i)" "$M/m0$i"
 		sed 1d told$i | sort >refused
 		[ "$(wc -l <refused)" -gt 10 ]
-		sed -n 's,^damaged: m0'$i'/\(.*all\.all\.all\): .*[a-z].*,\1,p' "$M/m0$i/status" |
+		sed -n 's,^damaged: m0'$i'/\(.*all\.all\.all\): .*[a-z].*,\1,p' \
+			"$M/m0$i/status" |
 			sort | diff refused -
 	done
 	[ "$(head -n 1 told0)" != "$TOTAL" ]

@@ -3,7 +3,7 @@
 # "opcollect record" against perf and the kernel's own accounts: short-lived children.
 
 bats_require_minimum_version 1.5.0
-load ../cli/record
+load ../lib/record
 
 setup_file() {
 	build_programs
@@ -25,9 +25,9 @@ theirs() {
 		awk '{ s += $1; if ($1 > m) m = $1 } END { print s - m }'
 }
 
-@test "6,000 children of 0.4 ms are seen as much as their parent, for the time they took" {
-	run --separate-stderr record -F 999 --separate=thread -- "$BATS_FILE_TMPDIR/storm" 6000 400
-	[ "$status" = 0 ]
+@test "6,000 children of 0.4 ms are seen as much as their parent, for their time" {
+	run -0 --separate-stderr record -F 999 --separate=thread \
+		-- "$BATS_FILE_TMPDIR/storm" 6000 400
 	read -r taken stored <<<"$(ask balance oprofile_data)"
 	seen=$(ours)
 	c_ns=$(worked children) p_ns=$(worked parent)

@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Disks that refuse what had been counted: the kernel takes a store into a mapping, and the
-# disk says later that it cannot have it.
+# Disks that refuse what had been counted: the kernel takes a store into a mapping, and
+# the disk says later that it cannot have it.
 
 bats_require_minimum_version 1.5.0
-load ../cli/record
-load ../cli/daemon
+load ../lib/record
+load ../lib/daemon
 
 setup_file() {
 	build_programs
@@ -28,18 +28,20 @@ teardown() {
 	[ -z "$fs" ] || kill -KILL "$fs" 2>/dev/null || true
 	for m in mnt disk store; do
 		# its server is gone: mountpoint(1) would not see one
-		! grep -qF " $BATS_TEST_TMPDIR/$m " /proc/mounts || umount -l "$BATS_TEST_TMPDIR/$m"
+		! grep -qF " $BATS_TEST_TMPDIR/$m " /proc/mounts ||
+			umount -l "$BATS_TEST_TMPDIR/$m"
 	done
 	[ -z "$loop" ] || losetup -d "$loop" 2>/dev/null || true
 }
 
-# A file system of which $PWD/real has what was taken, and that refuses while there is "fail".
+# A file system of which $PWD/real has what was taken, and that refuses while there is
+# "fail".
 failing_fs() {
 	[ -w /dev/fuse ] || skip "no /dev/fuse"
 	mkdir mnt real
 	"$b/failfs" "$PWD/mnt" "$PWD/real" "$PWD/fail" 3>&- &
 	fs=$!
-	eventually mountpoint -q mnt
+	wait_for mountpoint -q mnt
 	dir=$PWD/mnt/sessions
 }
 
@@ -82,10 +84,21 @@ told_of_loss() {
 	[[ "$output" == *lost_write_back* ]]
 }
 
+# Samples that the disk has, and others that it refuses: the file of storm is not written
+# to any more once samples of what ran after it have been counted.
 for_record() {
 	cat >job <<-END
-		until [ -s "$dir/samples/current/stats/stored_samples" ]; do
+		$(declare -f stat_of)
+		stored() { stat_of "$dir/samples/current" stored_samples; }
+		until [ "\$(stored)" -gt 0 ] &&
+			[ "\$(find "$dir/samples" -path '*storm*' -type f)" ]; do
 			"$b/storm" 0.1
+		done
+		for i in 1 2; do
+			was=\$(stored)
+			until [ "\$(stored)" -gt "\$was" ]; do
+				"$b/weights" 0.1
+			done
 		done
 		find "$PWD/mnt/sessions" -type f -exec sync {} +
 		echo $1 >"$PWD/fail"
@@ -126,8 +139,7 @@ for_record() {
 
 @test "record --append: what an earlier run stored and is lost now is lost" {
 	failing_fs
-	run record --session-dir "$dir" -F 1999 -- "$b/storm" 0.3
-	[ "$status" = 0 ]
+	run -0 record --session-dir "$dir" -F 1999 -- "$b/storm" 0.3
 	before=$(stat_of "$dir/samples/current" stored_samples)
 	[ "$before" -gt 0 ]
 	echo EIO >fail
@@ -141,20 +153,20 @@ for_record() {
 	failing_fs
 	daemon --frequency=1999 --checkpoint=1s
 	load_on
-	eventually is stored_samples -ge 500
+	wait_for is stored_samples -ge 500
 	echo EIO >fail
-	eventually is lost_write_back -gt 0
+	wait_for is lost_write_back -gt 0
 	[ "$(fact state)" = sampling ]
 	[ "$(fact lost)" -gt 0 ]
 	[[ "$(fact not-stored)" == *"Input/output error"* ]]
-	eventually grep -q "not everything is stored" "$log"
+	wait_for grep -q "not everything is stored" "$log"
 	rm fail
 	# files that were given up are tried again
 	stored=$(fact stored_samples)
-	eventually is stored_samples -ge $((stored + 500))
+	wait_for is stored_samples -ge $((stored + 500))
 	ctl save broken
 	s=$dir/samples/broken
-	eventually test -e "$s/MANIFEST"
+	wait_for test -e "$s/MANIFEST"
 	[ "$(in_manifest "$s" lost_write_back)" -gt 0 ]
 	[ "$(in_manifest "$s" lost_write_back)" = "$(stat_of "$s" lost_write_back)" ]
 	[ "$(fact past-lost)" -ge "$(stat_of "$s" lost_write_back)" ]
@@ -170,20 +182,21 @@ for_record() {
 	failing_fs
 	daemon --frequency=1999 --checkpoint=1s
 	load_on
-	eventually is stored_samples -ge 500
+	wait_for is stored_samples -ge 500
 	echo ENOSPC >fail
-	eventually eval '[ "$(fact state)" = stopped ]'
+	wait_for eval '[ "$(fact state)" = stopped ]'
 	[[ "$(fact why)" == *"nearly full"* ]]
 	[ $(($(fact lost) + $(fact past-lost))) -gt 0 ]
 	rm fail
 	ctl start
-	eventually is stored_samples -ge 100
+	wait_for is stored_samples -ge 100
 	load_off
 	end_daemon
 	for s in $(rotated) current; do
 		balanced "$PWD/real/sessions" "$s"
 	done
-	[ "$(cat "$dir"/samples/*/stats/lost_write_back | awk '{ n += $1 } END { print n }')" -gt 0 ]
+	[ "$(cat "$dir"/samples/*/stats/lost_write_back |
+		awk '{ n += $1 } END { print n }')" -gt 0 ]
 	end_fs
 }
 
@@ -191,11 +204,11 @@ for_record() {
 	failing_fs
 	daemon --frequency=1999 --checkpoint=0
 	load_on
-	eventually is stored_samples -ge 500
+	wait_for is stored_samples -ge 500
 	echo EIO >fail
 	ctl save late
 	s=$dir/samples/late
-	eventually test -e "$s/MANIFEST"
+	wait_for test -e "$s/MANIFEST"
 	[ "$(in_manifest "$s" lost_write_back)" -gt 0 ]
 	[ "$(fact past-lost)" -ge "$(in_manifest "$s" lost_write_back)" ]
 	grep -q "session late: the disk refused" "$log"
@@ -210,7 +223,7 @@ for_record() {
 	failing_fs
 	daemon --frequency=1999 --checkpoint=0
 	load_on
-	eventually is stored_samples -ge 500
+	wait_for is stored_samples -ge 500
 	echo EIO >fail
 	ctl stop
 	load_off
@@ -223,19 +236,19 @@ for_record() {
 @test "the daemon: files that are cut under it cost their samples, and not the daemon" {
 	daemon --frequency=1999 --checkpoint=0
 	load_on
-	eventually is stored_samples -ge 500
+	wait_for is stored_samples -ge 500
 	find "$dir/samples/current/"{root} -type f -exec truncate -s 0 {} +
-	eventually is lost_write_back -gt 0
+	wait_for is lost_write_back -gt 0
 	[ "$(fact state)" = sampling ]
 	stored=$(fact stored_samples)
-	eventually is stored_samples -ge $((stored + 500))
+	wait_for is stored_samples -ge $((stored + 500))
 	load_off
 	end_daemon
 	balanced "$dir"
 }
 
-# An ext4 whose store has no room for what is written back: its own tables are there, so that
-# only contents of files are refused.
+# An ext4 whose store has no room for what is written back: its own tables are there, so
+# that only contents of files are refused.
 full_ext4() {
 	local i
 
@@ -271,7 +284,8 @@ fill_store() {
 	told_of_loss
 	[ "$(stat_of "$dir/samples/current" lost_write_back)" -gt 0 ]
 	balanced "$dir"
-	# the figures are in memory alone, as the disk has no room for them either: that is told
+	# the figures are in memory alone, as the disk has no room for them either: that
+	# is told
 	[[ "$output" == *"figures of the session could not be written"* ]]
 	stored=$(stat_of "$dir/samples/current" stored_samples)
 	rm store/fill store/fill2
@@ -285,21 +299,22 @@ fill_store() {
 	full_ext4
 	daemon --frequency=1999 --checkpoint=1s
 	load_on
-	eventually is stored_samples -ge 500
+	wait_for is stored_samples -ge 500
 	sync -f disk
 	fill_store
 	cp "$b/weights" new
-	eventually eval './new 0.05; [ $(($(fact lost_write_back) + $(fact past-lost))) -gt 0 ]'
+	wait_for eval \
+		'./new 0.05; [ $(($(fact lost_write_back) + $(fact past-lost))) -gt 0 ]'
 	rm store/fill store/fill2
 	# it may be about to stop, as on a full disk
-	eventually eval 'ctl start >/dev/null; is stored_samples -ge 200'
+	wait_for eval 'ctl start >/dev/null; is stored_samples -ge 200'
 	load_off
 	ctl save full
-	eventually test -e "$dir/samples/full/MANIFEST"
+	wait_for test -e "$dir/samples/full/MANIFEST"
 	end_daemon
 	# what could not be closed while there was no room is closed by the next
 	daemon --stopped
-	eventually all_sealed
+	wait_for all_sealed
 	end_daemon
 	sync -f disk || true
 	echo 1 >/proc/sys/vm/drop_caches
@@ -307,5 +322,6 @@ fill_store() {
 		balanced "$dir" "$s"
 	done
 	[ "$(cat "$dir"/samples/*/MANIFEST |
-		awk '$2 == "figure" && $3 == "lost_write_back" { n += $4 } END { print n + 0 }')" -gt 0 ]
+		awk '$2 == "figure" && $3 == "lost_write_back" { n += $4 }
+			END { print n + 0 }')" -gt 0 ]
 }

@@ -4,7 +4,7 @@
 # only who could open it themselves.
 
 bats_require_minimum_version 1.5.0
-load lib.bash
+load ../lib/mount
 
 setup() {
 	need_mount
@@ -30,7 +30,7 @@ setup() {
 		done
 		printf 'int main(int c, char **v) { return c + !v; }\n'
 	} >"$W/src.c"
-	"${CC:-gcc}" -O0 -g -fpreprocessed -o "$W/prog" "$W/src.c"
+	${CC:-gcc} -O0 -g -fpreprocessed -o "$W/prog" "$W/src.c"
 	nm "$W/prog" | awk '$3 ~ /^f[0-9]+$/ { print $1 }' | python3 -c '
 import json, sys
 print(json.dumps([{"session": "saved", "app": sys.argv[1], "samples":
@@ -51,9 +51,11 @@ secret() {
 @test "sources of a hostile binary are read with the rights of who asks" {
 	"$OPFS" mount --session-dir "$D" "$M" -o allow_other
 	for round in 1 2; do
-		cat "$M"/saved/annotate"$W"/src/*.c "$M/saved/annotate$W/src/closed/dir.c" \
+		cat "$M"/saved/annotate"$W"/src/*.c \
+			"$M/saved/annotate$W/src/closed/dir.c" \
 			"$M/saved/annotate/etc/shadow" >"$W/root"
-		for what in FOR-ALL GROUP-ONLY SECRET-MODE CLOSED-DIRECTORY "$(secret)"; do
+		for what in FOR-ALL GROUP-ONLY SECRET-MODE CLOSED-DIRECTORY \
+			"$(secret)"; do
 			grep -qF -- "$what" "$W/root"
 		done
 		as_nobody cat "$M"/saved/annotate"$W"/src/*.c \
@@ -111,7 +113,8 @@ secret() {
 	"$OPFS" mount --session-dir "$D" "$M" -o allow_other
 	# every threshold is a text of its own
 	as_nobody sh -c 'for i in $(seq 1 200); do
-		cat "$1/saved/threshold:0.$i/annotate$2/src/link.c"; done' sh "$M" "$W" >"$W/seen"
+		cat "$1/saved/threshold:0.$i/annotate$2/src/link.c"; done' \
+		sh "$M" "$W" >"$W/seen"
 	kill $swapper
 	wait $swapper || true
 	swapper=

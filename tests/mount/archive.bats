@@ -3,7 +3,7 @@
 # archive.tar: taken from a session, unpacked, mounted again without the binaries.
 
 bats_require_minimum_version 1.5.0
-load lib
+load ../lib/mount
 
 setup()
 {
@@ -22,8 +22,8 @@ record_program()
 {
 	mkdir -p "$W/src/sub" "$W/bin/.debug"
 	cp "$OPFS_TOP/tests/cli/progs/chain.c" "$W/src/sub/chain.c"
-	(cd "$W/src" && "${CC:-gcc}" -O1 -g -fno-omit-frame-pointer -pthread -I"$OPFS_TOP/tests/cli/progs" \
-		-o "$W/bin/prog" sub/chain.c)
+	(cd "$W/src" && ${CC:-gcc} -O1 -g -fno-omit-frame-pointer -pthread \
+		-I"$OPFS_TOP/tests/cli/progs" -o "$W/bin/prog" sub/chain.c)
 	objcopy --only-keep-debug "$W/bin/prog" "$W/bin/.debug/prog.debug"
 	strip "$W/bin/prog"
 	objcopy --add-gnu-debuglink="$W/bin/.debug/prog.debug" "$W/bin/prog"
@@ -41,7 +41,7 @@ copy_tree()
 	rm -f "$2/dearer/archive.tar"
 }
 
-@test "a recorded program, unpacked elsewhere: every file is the same without its binaries" {
+@test "a recorded program, unpacked elsewhere: every file is the same without binaries" {
 	record_program
 	"$OPFS" mount --session-dir "$D" "$M"
 	copy_tree "$M/current" "$W/before"
@@ -69,7 +69,8 @@ copy_tree()
 		copy_tree "$M/current" "$W/after"
 		diff -r --no-dereference "$W/before" "$W/after"
 		grep -q "$W/src/sub/chain.c" -r "$W/after/dearer/annotate" ||
-			find "$W/after/dearer/annotate" -path "*$W/src/sub/chain.c*" | grep -q .
+			find "$W/after/dearer/annotate" -path "*$W/src/sub/chain.c*" |
+				grep -q .
 		rm -rf "$W/after"
 		# an archive of an archive is the same again
 		"$OPFS" cat --session-dir "$W/$d" current/archive.tar >"$W/b.tar"
@@ -78,7 +79,7 @@ copy_tree()
 	done
 }
 
-@test "a binary that changed is another archive; one that changed while it is read fails" {
+@test "a binary that changed is another archive; one that changes while read fails" {
 	cp /bin/true "$W/prog"
 	python3 "$MKSESSION" "$D" <<-END
 		[{"session": "s", "app": "$W/prog", "samples": {"0x2000": 4},
@@ -109,7 +110,8 @@ copy_tree()
 	chmod -R a+rX "$D"
 	"$OPFS" mount --session-dir "$D" -o allow_other "$M"
 	[ -s "$M/current/archive.tar" ]
-	run setpriv --reuid=nobody --regid=nogroup --clear-groups cat "$M/current/archive.tar"
+	run setpriv --reuid=nobody --regid=nogroup --clear-groups cat \
+		"$M/current/archive.tar"
 	[ "$status" != 0 ]
 	run cat "$M/current/image:/bin/true/archive.tar"
 	[ "$status" != 0 ]
@@ -119,7 +121,8 @@ copy_tree()
 	need_root
 	mkdir "$W/src"
 	cp "$OPFS_TOP/tests/cli/progs/weights.c" "$W/src/hidden.c"
-	"${CC:-gcc}" -g -O0 -o "$W/prog" "$W/src/hidden.c" -pthread -I"$OPFS_TOP/tests/cli/progs"
+	${CC:-gcc} -g -O0 -o "$W/prog" "$W/src/hidden.c" \
+		-pthread -I"$OPFS_TOP/tests/cli/progs"
 	chmod 600 "$W/src/hidden.c"
 	local main
 	main=$(nm "$W/prog" | awk '$3 == "main" { print $1 }')

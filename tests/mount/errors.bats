@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What mounting says when it cannot: what, why, and what to do about it.
 
-load lib.bash
+load ../lib/mount
 
 setup() {
 	make_dirs

@@ -3,7 +3,7 @@
 # The main job, end to end: a real program recorded, mounted, its report read.
 
 bats_require_minimum_version 1.5.0
-load lib
+load ../lib/mount
 
 setup()
 {
@@ -30,7 +30,8 @@ can_sample()
 # What the collector counted as lost.
 lost()
 {
-	(cd "$D/samples/current/stats" && echo $(($(cat total_samples) - $(cat stored_samples))))
+	(cd "$D/samples/current/stats" &&
+		echo $(($(cat total_samples) - $(cat stored_samples))))
 }
 
 # total FILE: the sum of column "samples" of a report.tsv
@@ -67,12 +68,13 @@ total()
 	sampled "$(cat "$W/n")" "$(worked weights)" 10000 "$(lost)"
 }
 
-@test "totals of report, report.tsv, summary, sample files and the collector's count agree" {
+@test "totals of report, report.tsv, summary, sample files and the collector agree" {
 	can_sample || skip "perf_event_open is not permitted here"
 	${CC:-cc} -O2 -o "$W/weights" "$OPFS_TOP/tests/programs/weights.c"
 	mkdir -p "$D"
 	"$OPFS_BIN/opcollect" record --session-dir "$D" -e TIMER -F 5000 -- \
-		sh -c '"$1" 0.3; i=0; while [ $i -lt 1000 ]; do i=$((i+1)); done; ls -lR /usr/share/doc' \
+		sh -c '"$1" 0.3; i=0; while [ $i -lt 1000 ]; do i=$((i+1)); done
+			ls -lR /usr/share/doc' \
 		sh "$W/weights" >/dev/null 2>"$W/said"
 	"$OPFS" mount --session-dir "$D" "$M"
 	cd "$M/current"
@@ -99,7 +101,8 @@ print(sum(f["samples"] for f in json.load(sys.stdin)))')" = "$stored" ]
 	cd "$W"
 	perf record -B -q -e cpu-clock:u -F 9999 -o perf.data -- ./weights 1.2
 	perf report -q -n --stdio --no-children -s sym -i perf.data 2>/dev/null |
-		awk 'BEGIN { print "symbol\tsamples" } NF > 3 { print $NF "\t" $2 }' >perf.tsv
+		awk 'BEGIN { print "symbol\tsamples" } NF > 3 { print $NF "\t" $2 }' \
+			>perf.tsv
 	python3 "$OPFS_TOP/tests/lib/weights.py" perf.tsv n
 	echo "perf: $(cat n)"
 	rm "$WORKED"
@@ -119,7 +122,7 @@ print(sum(f["samples"] for f in json.load(sys.stdin)))')" = "$stored" ]
 		timeout 1200 "$W/weights" 100000 >"$W/said" 2>&1 3>&- &
 	recorder=$!
 	"$OPFS" mount --session-dir "$D" "$M"
-	eventually grep -q '^state: being recorded' "$M/current/status"
+	wait_for grep -q '^state: being recorded' "$M/current/status"
 	# until it was looked at between two drains often enough
 	agree()
 	{
@@ -132,7 +135,8 @@ print(sum(f["samples"] for f in json.load(sys.stdin)))')" = "$stored" ]
 		n=$(sed -n 's/^samples: //p' "$W/after")
 		[ "$n" -gt 0 ] || return 1
 		echo "$n $(total "$W/tsv")" \
-			"$(awk '!/^\t/ && $1 ~ /^[0-9]+$/ { n += $1 } END { print n }' "$W/summary")" \
+			"$(awk '!/^\t/ && $1 ~ /^[0-9]+$/ { n += $1 }
+				END { print n }' "$W/summary")" \
 			"$(sed -n 's/^stored: //p' "$W/after")" >>"$W/agreed"
 		[ "$(sort -u "$W/agreed" | wc -l)" -ge 6 ]
 	}

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Mounting, what a mount does while sessions change, and how it ends.
 
-load lib.bash
+bats_require_minimum_version 1.5.0
+load ../lib/mount
 
 setup() {
 	need_mount
@@ -31,8 +32,7 @@ live() {
 
 @test "a mount says nothing, is ready at once, and ends with umount" {
 	two_sessions
-	run "$OPFS" mount --session-dir "$D" "$M"
-	[ "$status" = 0 ]
+	run -0 "$OPFS" mount --session-dir "$D" "$M"
 	[ -z "$output" ]
 	[ "$(ls "$M")" = "$(printf '%s\n' README current events saved status)" ]
 	[ "$(stat -c %s "$M/current")" = 45 ]
@@ -41,7 +41,7 @@ live() {
 	"$OPFS" cat --session-dir "$D" current/report | cmp - "$M/current/report"
 	unmount "$M"
 	[ -z "$(ls "$M")" ]
-	eventually test -z "$(mount_pids "$D")"
+	wait_for test -z "$(mount_pids "$D")"
 }
 
 @test "the foreground mount ends with SIGTERM, SIGINT and umount, and unmounts" {
@@ -50,7 +50,7 @@ live() {
 		# a shell lets its background jobs ignore SIGINT
 		env --default-signal=INT "$OPFS" mount -f --session-dir "$D" "$M" 3>&- &
 		pid=$!
-		eventually test -e "$M/current"
+		wait_for test -e "$M/current"
 		cat "$M/current/report" >/dev/null
 		if [ $how = umount ]; then
 			unmount "$M"
@@ -60,7 +60,7 @@ live() {
 		wait $pid
 		[ ! -e "$M/current" ]
 	done
-	eventually test -z "$(mount_pids "$D")"
+	wait_for test -z "$(mount_pids "$D")"
 }
 
 @test "the mount is read-only, nosuid, nodev, noexec, of type fuse.opfs" {
@@ -82,7 +82,8 @@ live() {
 	two_sessions
 	mkdir "$W/with space"
 	mv "$D" "$W/with space/data"
-	echo "$W/with\\040space/data $M fuse.opfs ro,nofail,x-mine,workers=3 0 0" >"$W/fstab"
+	echo "$W/with\\040space/data $M fuse.opfs ro,nofail,x-mine,workers=3 0 0" \
+		>"$W/fstab"
 	# mount(8) looks for programs where they are installed
 	need_mount_namespace
 	run unshare -m sh -e -c '
@@ -115,7 +116,8 @@ live() {
 	python3 - "$M/current/image:/bin/one" <<-'END'
 	import os, sys
 	d = sys.argv[1]
-	assert os.listxattr(d) == ["user.opfs.samples", "user.opfs.percent"], os.listxattr(d)
+	have = os.listxattr(d)
+	assert have == ["user.opfs.samples", "user.opfs.percent"], have
 	assert os.getxattr(d, "user.opfs.samples") == b"35"
 	assert abs(float(os.getxattr(d, "user.opfs.percent")) - 100 * 35 / 45) < 0.001
 	assert os.listxattr(d + "/report") == []
@@ -128,19 +130,19 @@ live() {
 	cat "$M/saved/report" >/dev/null
 	ls "$M/saved" >/dev/null
 	mv "$D/samples/saved" "$D/samples/kept"
-	eventually test ! -e "$M/saved"
+	wait_for test ! -e "$M/saved"
 	[ "$(stat -c %s "$M/kept")" = 7 ]
 	grep -q three "$M/kept/report"
 	exec 5<"$M/kept/report"
 	rm -rf "$D/samples/kept"
-	eventually test ! -e "$M/kept"
+	wait_for test ! -e "$M/kept"
 	[ ! -e "$M/kept/report" ]
 	grep -q three <&5
 	exec 5<&-
 	mkdir "$W/new"
 	D=$W/new mksession <<<'[{"session": "more", "app": "/bin/four"}]'
 	mv "$W/new/samples/more" "$D/samples/kept"
-	eventually grep -q four "$M/kept/report"
+	wait_for grep -q four "$M/kept/report"
 	[ "$(ls "$M")" = "$(printf '%s\n' README current events kept status)" ]
 }
 
@@ -149,8 +151,8 @@ live() {
 	"$OPFS" mount --session-dir "$D" "$M"
 	[ -e "$M/current" ]
 	two_sessions
-	eventually test -e "$M/saved/report"
-	eventually grep -q one "$M/current/report"
+	wait_for test -e "$M/saved/report"
+	wait_for grep -q one "$M/current/report"
 }
 
 @test "an open file of a live session keeps its generation, a new open sees the next" {
@@ -161,10 +163,10 @@ live() {
 	dir=$(stat -c %i "$M/current")
 	inode=$(stat -c %i "$M/current/report")
 	live 2 123456
-	eventually grep -q 123456 "$M/current/report"
+	wait_for grep -q 123456 "$M/current/report"
 	cmp "$W/first" - <&5
 	exec 5<&-
-	eventually test "$(stat -c %s "$M/current")" = 123456
+	wait_for test "$(stat -c %s "$M/current")" = 123456
 	[ "$(stat -c %i "$M/current")" = "$dir" ]
 	[ "$(stat -c %i "$M/current/report")" != "$inode" ]
 	[ "$(wc -c <"$M/current/report")" = "$(stat -c %s "$M/current/report")" ]
@@ -180,7 +182,8 @@ live() {
 	mksession "$W/big.json"
 	"$OPFS" mount --session-dir "$D" "$M"
 	for pause in 0.005 0.02 0.05; do
-		timeout -s INT "$pause" cat "$M/saved/report.tsv" >/dev/null || [ $? = 124 ]
+		timeout -s INT "$pause" cat "$M/saved/report.tsv" >/dev/null ||
+			[ $? = 124 ]
 		[ -e "$M/README" ]
 	done
 	timeout 1000 cat "$M/saved/report.tsv" >"$W/out"
@@ -191,7 +194,7 @@ live() {
 	two_sessions
 	"$OPFS" mount -f --session-dir "$D" "$M" 3>&- &
 	pid=$!
-	eventually test -e "$M/current"
+	wait_for test -e "$M/current"
 	cat "$M/current/report" >/dev/null
 	kill -9 $pid
 	wait $pid || true
@@ -203,7 +206,7 @@ live() {
 	[[ $output == *"$M"*"fusermount3 -u $M"* ]]
 	[[ $output == *"umount -l $M"* ]]
 	# the processes that read binaries for it have gone with it
-	eventually test -z "$(mount_pids "$D")"
+	wait_for test -z "$(mount_pids "$D")"
 	unmount "$M"
 	"$OPFS" mount --session-dir "$D" "$M"
 	[ -e "$M/current/report" ]
@@ -213,23 +216,23 @@ live() {
 	two_sessions
 	"$OPFS" mount -f --session-dir "$D" "$M" 3>&- &
 	pid=$!
-	eventually test -e "$M/current"
+	wait_for test -e "$M/current"
 	cat "$M"/current/image/*/report >/dev/null
 	children=$(cat /proc/$pid/task/*/children)
 	unmount "$M"
 	wait $pid
 	for c in $children; do
-		eventually test ! -e "/proc/$c"
+		wait_for test ! -e "/proc/$c"
 	done
 	"$OPFS" mount -f --session-dir "$D" "$M" 3>&- &
 	pid=$!
-	eventually test -e "$M/current"
+	wait_for test -e "$M/current"
 	cat "$M"/current/image/*/report >/dev/null
 	children=$(cat /proc/$pid/task/*/children)
 	kill -9 $pid
 	wait $pid || true
 	for c in $children; do
-		eventually test ! -e "/proc/$c"
+		wait_for test ! -e "/proc/$c"
 	done
 }
 
@@ -246,8 +249,8 @@ live() {
 		mount --bind "$1/dev/fuse" /dev/fuse && shift &&
 		setpriv --reuid=65534 --regid=65534 --clear-groups -- "$1" mount \
 			--session-dir "$2" "$3" &&
-		setpriv --reuid=65534 --regid=65534 --clear-groups -- cat "$3/current/summary" &&
-		setpriv --reuid=65534 --regid=65534 --clear-groups -- fusermount3 -u "$3"' \
+		as="setpriv --reuid=65534 --regid=65534 --clear-groups --"
+		$as cat "$3/current/summary" && $as fusermount3 -u "$3"' \
 		sh "$W" "$OPFS" "$D" "$M"
 	echo "$output"
 	[ "$status" = 0 ]
@@ -262,7 +265,6 @@ live() {
 	[ "$status" != 0 ]
 	unmount "$M"
 	"$OPFS" mount --session-dir "$D" "$M" -o allow_other
-	run as_nobody cat "$M/current/report"
-	[ "$status" = 0 ]
+	run -0 as_nobody cat "$M/current/report"
 	[[ $output == *one* ]]
 }

@@ -3,7 +3,8 @@
 # Programs that read files agree byte for byte on every listed file of a saved session,
 # and recursive ones come to an end.
 
-load lib.bash
+bats_require_minimum_version 1.5.0
+load ../lib/mount
 
 setup_file() {
 	[ -z "$(mount_obstacle)" ] || return 0
@@ -13,13 +14,14 @@ setup_file() {
 	def images(names, session="saved", n=1, **more):
 	    return [dict({"session": session, "app": name, "event": e, "samples":
 	            {hex(0x1000 + 64 * k): 1 + (i + k) % 9 for k in range(n)}}, **more)
-	            for i, name in enumerate(names) for e in ("CPU_CLK_UNHALTED", "LLC_MISSES")]
+	            for i, name in enumerate(names)
+	            for e in ("CPU_CLK_UNHALTED", "LLC_MISSES")]
 	odd = ["/bin/with space", "/bin/a:b", "/bin/a,b", "/bin/100%", "/bin/report",
-	       "/opt/{dep}", "/x/[vdso]", "/bin/-dash", "/bin/\u00fcml\u00e4ut", "/a/b", "/a/b/c",
-	       "/bin/*", "/bin/" + "l" * 200]
+	       "/opt/{dep}", "/x/[vdso]", "/bin/-dash", "/bin/\u00fcml\u00e4ut", "/a/b",
+	       "/a/b/c", "/bin/*", "/bin/" + "l" * 200]
 	files = images([sys.argv[1]], n=3000) + images(odd)
-	files += [dict(f, image="/lib/x.so", samples={"0x%x" % (16 * i): i + 1 for i in range(50)})
-	          for f in images(odd)[:6]]
+	at = {"0x%x" % (16 * i): i + 1 for i in range(50)}
+	files += [dict(f, image="/lib/x.so", samples=at) for f in images(odd)[:6]]
 	files += images(["/many/app%d" % i for i in range(1000)], session="many")
 	print(json.dumps(files))
 	END
@@ -82,8 +84,7 @@ same() {
 @test "rsync, and nothing is left to do the second time" {
 	rsync -r --no-links ./ "$W/out/"
 	same
-	run rsync -rn --itemize-changes --checksum --no-links ./ "$W/out/"
-	[ "$status" = 0 ]
+	run -0 rsync -rn --itemize-changes --checksum --no-links ./ "$W/out/"
 	[ -z "$(grep '^>f' <<<"$output")" ]
 }
 
@@ -123,7 +124,8 @@ same() {
 		cmp <(less -f "$f" | cat) "$r"
 		cmp <(sort "$f") <(sort "$r")
 		cmp <(tac "$f") <(tac "$r")
-		cmp <(dd if="$f" bs=7 skip=3 status=none) <(dd if="$r" bs=7 skip=3 status=none)
+		cmp <(dd if="$f" bs=7 skip=3 status=none) \
+			<(dd if="$r" bs=7 skip=3 status=none)
 		split -n 3 "$f" "$W/out/part."
 		cat "$W"/out/part.* | cmp - "$r"
 		rm "$W"/out/part.*
@@ -172,7 +174,8 @@ same() {
 	[ "$dirs" -ge 2000 ]
 	[ "$dirs" -le 2100 ]
 	[ "$(wc -l <"$W/out/met")" -le $((dirs * 15)) ]
-	awk -F/ '{ NF--; n[$0]++ } END { for (d in n) if (d !~ /image$/ && n[d] > 15) bad = 1; exit bad }' \
+	awk -F/ '{ NF--; n[$0]++ }
+		END { for (d in n) if (d !~ /image$/ && n[d] > 15) bad = 1; exit bad }' \
 		OFS=/ "$W/out/met"
 }
 

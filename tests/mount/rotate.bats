@@ -3,7 +3,7 @@
 # A mount while a daemon exchanges "current" for an empty one, again and again.
 
 bats_require_minimum_version 1.5.0
-load lib
+load ../lib/mount
 
 setup() {
 	need_mount
@@ -75,12 +75,12 @@ has_size() {
 	rotate_to 2026-11-21T09-00-00Z
 	grep -q /bin/all <&5 # one open sees one snapshot
 	exec 5<&-
-	eventually has_samples "$M/current" 0
-	eventually has_samples . 0 # a shell that stands in it stays in current
+	wait_for has_samples "$M/current" 0
+	wait_for has_samples . 0 # a shell that stands in it stays in current
 	has_samples "$M/2026-11-21T09-00-00Z" 3
 	fill current 5
-	eventually has_samples . 5
-	eventually has_samples "$M/current" 5
+	wait_for has_samples . 5
+	wait_for has_samples "$M/current" 5
 	[ "$(cd "$M" && echo 2026*)" = 2026-11-21T09-00-00Z ]
 	cd "$W"
 }
@@ -93,13 +93,13 @@ has_size() {
 	has_samples . 1
 	for n in 10 100 1000; do
 		rotate_to "2026-11-21T09-00-0${#n}Z"
-		eventually has_samples . $(((n - 1) / 9))
+		wait_for has_samples . $(((n - 1) / 9))
 		fill current "$n"
-		eventually has_samples . $(((n * 10 - 1) / 9))
+		wait_for has_samples . $(((n * 10 - 1) / 9))
 	done
 	has_samples "$M/last:1h" 1111
 	has_samples "$M/session:2026*,current" 1111
-	eventually has_size "$M/last:1h" 1111
+	wait_for has_size "$M/last:1h" 1111
 	cd "$W"
 }
 
@@ -121,7 +121,8 @@ has_size() {
 		ls "$M/current" >"$W/list"
 		cat "$M/current/README" >"$W/readme"
 		"$OPFS" cat --session-dir "$D" last:1h/report.tsv >"$W/tsv"
-		[ "$(awk -F'\t' '!/^#/ && $3 == "/bin/all" { n += $5 } END { print n + 0 }' "$W/tsv")" = 7 ]
+		[ "$(awk -F'\t' '!/^#/ && $3 == "/bin/all" { n += $5 }
+			END { print n + 0 }' "$W/tsv")" = 7 ]
 		n=$((n + 1))
 	done
 	wait "$writer"
@@ -138,8 +139,8 @@ has_size() {
 	cd "$M/last:1h"
 	has_samples . 11
 	rm -r "$D/samples/2026-11-21T09-00-00Z"
-	eventually has_samples . 10
-	eventually [ ! -e "$M/2026-11-21T09-00-00Z" ]
+	wait_for has_samples . 10
+	wait_for [ ! -e "$M/2026-11-21T09-00-00Z" ]
 	cd "$W"
 }
 
@@ -156,17 +157,19 @@ has_size() {
 		assert libc.renameat2(-100, a, -100, b, 2) == 0, ctypes.get_errno()
 	END
 	fill current 20
-	has_samples_anew() { [ "$("$OPFS" cat --session-dir "$D" last:1h/report.tsv | awk -F'\t' '$3 == "/bin/all" { n += $5 } END { print n }')" = "$1" ]; }
+	has_samples_anew() { [ "$("$OPFS" cat --session-dir "$D" last:1h/report.tsv |
+		awk -F'\t' '$3 == "/bin/all" { n += $5 } END { print n }')" = "$1" ]; }
 	has_samples_anew 23
-	eventually has_samples "$M/last:1h" 23
+	wait_for has_samples "$M/last:1h" 23
 	mv "$D/samples/.next" "$D/samples/2026-11-21T09-00-00Z"
 	has_samples_anew 23
-	eventually has_samples "$M/last:1h" 23
+	wait_for has_samples "$M/last:1h" 23
 	[ "$(cd "$M" && echo 2026*)" = 2026-11-21T09-00-00Z ]
 }
 
-@test "a real daemon rotates under a mount: spans hold what sessions hold, and all are whole" {
-	"$OPFS_BIN/opcollect" daemon --config /dev/null --session-dir "$D" --socket "$W/sock" \
+@test "a real daemon rotates under a mount: spans hold what sessions hold, all whole" {
+	"$OPFS_BIN/opcollect" daemon --config /dev/null --session-dir "$D" \
+		--socket "$W/sock" \
 		--log "$W/log" --rotate=2s -e TIMER 3>&- 2>"$W/err" &
 	pid=$!
 	echo "$pid" >"$W/pid"
@@ -174,7 +177,7 @@ has_size() {
 		"$OPFS_BIN/opcollect" status --socket "$W/sock" >"$W/status" 2>&1 ||
 			! kill -0 "$pid" 2>/dev/null
 	}
-	eventually answers
+	wait_for answers
 	if ! kill -0 "$pid" 2>/dev/null; then
 		skip "no daemon here: $(tail -1 "$W/err")"
 	fi
@@ -184,13 +187,14 @@ has_size() {
 		cat "$M/last:1h/report" >"$W/report" || true # before the first drain
 		[ "$(find "$M" -maxdepth 1 -name '20*Z*' | wc -l)" -ge 3 ]
 	}
-	eventually three
+	wait_for three
 	[ ! -e "$W/absent" ]
 	grep -q '^Sessions of last:1h: ' "$W/report"
 	kill "$pid"
 	wait "$pid"
 	rm "$W/pid"
-	sum=$("$OPFS" cat --session-dir "$D" time:-1h../status | awk '/^samples: / { print $2 }')
+	sum=$("$OPFS" cat --session-dir "$D" time:-1h../status |
+		awk '/^samples: / { print $2 }')
 	each=$("$OPFS" check --session-dir "$D" | tee "$W/check" |
 		awk '{ n += $3 } END { print n }')
 	cat "$W/check"

@@ -3,7 +3,7 @@
 # Directories of processes carry who they were.
 
 bats_require_minimum_version 1.5.0
-load lib
+load ../lib/mount
 
 setup() {
 	need_mount
@@ -26,7 +26,8 @@ attributes() {
 	mksession <<-'END'
 		{"files": [
 		  {"app": "/bin/bash", "tgid": 7, "tid": 7, "samples": {"0x1000": 1}},
-		  {"app": "/bin/bash", "image": "/lib/libc.so", "tgid": 7, "tid": 7, "samples": {"0x1000": 2}},
+		  {"app": "/bin/bash", "image": "/lib/libc.so", "tgid": 7, "tid": 7,
+		   "samples": {"0x1000": 2}},
 		  {"app": "/bin/srv", "tgid": 8, "tid": 9, "samples": {"0x1000": 1}}],
 		 "sessions": {"current": {"tasks": [
 		  [7, 7, 100, "sh", "sh -c make", "/a.slice"],
@@ -47,5 +48,6 @@ attributes() {
 	done
 	cp -a "$M/current/tgid:7/summary" "$W/copy"
 	[ "$(cd "$M/current/comm" && echo *)" = "sh srv" ]
-	[ "$(awk -F'\t' 'NR > 1 { n += $5 } END { print n }' "$M/current/comm/sh/report.tsv")" = 3 ]
+	[ "$(awk -F'\t' 'NR > 1 { n += $5 } END { print n }' \
+		"$M/current/comm/sh/report.tsv")" = 3 ]
 }

@@ -1,9 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The tree in a mount: dear files, reports that are directories, files that tags contradict,
-# and two sides of a comparison.  The reference session, see tests/lib/opdemo.bash.
+# The tree in a mount: slow files, reports that are directories, files that tags
+# contradict, and two sides of a comparison.  The reference session, see
+# tests/lib/opdemo.bash.
 
-load lib.bash
+bats_require_minimum_version 1.5.0
+load ../lib/mount
 load ../lib/opdemo
 
 setup() {
@@ -22,7 +24,7 @@ teardown() {
 mounted() {
 	export SCRIPT=$1 M OPFS
 	opdemo bash -euc '
-		O() { local sub=$1; shift; "$OPFS" "$sub" --session-dir /opt/opdemo/s1 "$@"; }
+		O() { "$OPFS" "$1" --session-dir /opt/opdemo/s1 "${@:2}"; }
 		"$OPFS" mount --session-dir s1 "$M"
 		. "$OPFS_TOP/tests/lib/busy.bash"
 		trap "cd /; wait_for umount \"$M\"" EXIT
@@ -40,7 +42,8 @@ mounted() {
 		done </opt/files
 		[ "$(wc -l </opt/files)" -ge 4 ]
 		[ "$(stat -c %F current/annotate/opt)" = directory ]
-		cmp current/annotate/opt/opdemo/src/main.c current/more/annotate/opt/opdemo/src/main.c
+		cmp current/annotate/opt/opdemo/src/main.c \
+			current/more/annotate/opt/opdemo/src/main.c
 		! stat current/annotate/etc
 		cp -r current/annotate /opt/copy
 		diff -r current/annotate /opt/copy'
@@ -48,16 +51,17 @@ mounted() {
 	[ "$status" = 0 ]
 }
 
-@test "find meets no dear file, and more leads to them" {
+@test "find meets no slow file, and more leads to them" {
 	run mounted '
-		[ "$(find . -name report.xml -o -name annotate -o -name "*.tar" | wc -l)" = 0 ]
+		[ -z "$(find . -name report.xml -o -name annotate -o -name "*.tar")" ]
 		[ "$(readlink current/more)" = more: ]
 		ls current/more/ >/opt/more
 		grep -x report.xml /opt/more
 		grep -x annotate /opt/more
 		grep -x archive.tar /opt/more
 		cmp current/more/report.xml current/report.xml
-		for d in $(find . -path ./events -prune -o -type d -not -name image -not -name event -print); do
+		for d in $(find . -path ./events -prune -o -type d -not -name image \
+			-not -name event -print); do
 			[ "$(ls -a "$d" | wc -l)" -le 17 ]
 		done'
 	echo "$output"
@@ -151,11 +155,9 @@ mounted() {
 		done
 	done
 	stat "$M/saved/archive.tar" >/dev/null
-	run as_nobody stat "$M/saved/archive.tar"
-	[ "$status" = 1 ]
+	run -1 as_nobody stat "$M/saved/archive.tar"
 	[[ $output == *"Permission denied"* ]]
-	run as_nobody ls "$M/saved/more"
-	[ "$status" = 0 ]
+	run -0 as_nobody ls "$M/saved/more"
 	[[ $output != *archive.tar* ]]
 	run as_nobody cat "$M/status"
 	[[ $output == *"only for the user who mounted"* ]]

@@ -3,17 +3,19 @@
 # A mount open to other users shows a binary only to those who could open it, and a
 # session's slices as the session's own permissions say.
 
-load lib.bash
+bats_require_minimum_version 1.5.0
+load ../lib/opfs
+load ../lib/mount
 
 setup() {
 	need_mount
 	need_root
 	make_dirs
-	"${CC:-gcc}" -O1 -fno-inline -x c -o "$W/open" - <<-'END'
+	${CC:-gcc} -O1 -fno-inline -x c -o "$W/open" - <<-'END'
 	int plain_work(int n) { return n * 3; }
 	int main(int argc, char **argv) { (void)argv; return plain_work(argc); }
 	END
-	"${CC:-gcc}" -O1 -fno-inline -x c -o "$W/closed" - <<-'END'
+	${CC:-gcc} -O1 -fno-inline -x c -o "$W/closed" - <<-'END'
 	int hidden_work(int n) { return n * 3; }
 	int main(int argc, char **argv) { (void)argv; return hidden_work(argc); }
 	END
@@ -25,21 +27,10 @@ teardown() {
 	remove_dirs
 }
 
-# Where function $2 of binary $1 is in the file.
-offset_of() {
-	python3 - "$(nm "$1" | awk -v f="$2" '$3 == f { print $1 }')" \
-		"$(readelf -lW "$1" | awk '$1 == "LOAD" { print $2, $3 }' | tr '\n' ' ')" <<-'END'
-	import sys
-	at = int(sys.argv[1], 16)
-	words = [int(w, 16) for w in sys.argv[2].split()]
-	off, vma = [p for p in zip(words[::2], words[1::2]) if p[1] <= at][-1]
-	print(hex(at - vma + off))
-	END
-}
-
 shared_session() {
 	mksession <<-END
-	[{"session": "saved", "app": "$W/open", "samples": {"$(offset_of "$W/open" plain_work)": 10}},
+	[{"session": "saved", "app": "$W/open",
+	 "samples": {"$(offset_of "$W/open" plain_work)": 10}},
 	 {"session": "saved", "app": "$W/closed",
 	  "samples": {"$(offset_of "$W/closed" hidden_work)": 20}}]
 	END
@@ -51,8 +42,7 @@ shared_session() {
 	for round in 1 2 3; do
 		run cat "$M/saved/report"
 		[[ $output == *hidden_work* && $output == *plain_work* ]]
-		run as_nobody cat "$M/saved/report"
-		[ "$status" = 0 ]
+		run -0 as_nobody cat "$M/saved/report"
 		[[ $output == *plain_work* ]]
 		[[ $output != *hidden_work* ]]
 		[[ $output == *"20 "*"$W/closed"* || $output == *"20 "*closed* ]]
@@ -63,9 +53,11 @@ shared_session() {
 	shared_session
 	readers=()
 	for i in 1 2 3 4 5 6 7 8; do
-		for j in 1 2 3 4 5 6; do cat "$M/saved/report"; done >"$W/root.$i" 2>&1 3>&- &
+		for j in 1 2 3 4 5 6; do cat "$M/saved/report"; done >"$W/root.$i" 2>&1 \
+			3>&- &
 		readers+=($!)
-		for j in 1 2 3 4 5 6; do as_nobody cat "$M/saved/report"; done >"$W/nobody.$i" 2>&1 3>&- &
+		for j in 1 2 3 4 5 6; do as_nobody cat "$M/saved/report"; done \
+			>"$W/nobody.$i" 2>&1 3>&- &
 		readers+=($!)
 	done
 	wait "${readers[@]}"
@@ -80,7 +72,8 @@ shared_session() {
 	chown 65534 "$W/nobody"
 	for f in report report.tsv summary status; do
 		[ "$(stat -c %s "$M/saved/$f")" = "$(cat "$M/saved/$f" | wc -c)" ]
-		[ "$(as_nobody stat -c %s "$M/saved/$f")" = "$(as_nobody cat "$M/saved/$f" | wc -c)" ]
+		[ "$(as_nobody stat -c %s "$M/saved/$f")" = \
+			"$(as_nobody cat "$M/saved/$f" | wc -c)" ]
 		as_nobody cp "$M/saved/$f" "$W/nobody/$f"
 		as_nobody cmp "$M/saved/$f" "$W/nobody/$f"
 	done
@@ -115,12 +108,12 @@ shared_session() {
 @test "a session closed to others is closed here as well" {
 	shared_session
 	chmod 700 "$D/samples/saved"
-	eventually not_for_nobody "$M/saved/report"
+	wait_for not_for_nobody "$M/saved/report"
 	run as_nobody ls "$M/saved"
 	[ "$status" != 0 ]
 	grep -q hidden_work "$M/saved/report"
 	chmod 755 "$D/samples/saved"
-	eventually as_nobody cat "$M/saved/report"
+	wait_for as_nobody cat "$M/saved/report"
 }
 
 not_for_nobody() {
@@ -152,7 +145,7 @@ not_for_nobody() {
 	END
 	swapper=$!
 	mksession "$W/links.json"
-	eventually test -e "$W/swapping"
+	wait_for test -e "$W/swapping"
 	"$OPFS" mount --session-dir "$D" "$M" -o allow_other
 	as_nobody sh -c 'cat "$1"/saved/image:/*/report' sh "$M" >"$W/seen"
 	[ "$(wc -l <"$W/seen")" -ge 300 ]

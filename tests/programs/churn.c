@@ -2,9 +2,9 @@
 /*
  * churn GO MS EACH [main-ends]: threads come and go, one to eight at a time; each works
  * EACH ms of CPU time and starts those that come behind it, until MS were used in all.
- * It begins once the file GO is there ("-": at once).  With main-ends the first thread ends
- * before anything else.  Prints the CPU time of the work, in milliseconds, that of the
- * process from then on (getrusage), and how many threads there were.
+ * It begins once the file GO is there ("-": at once).  With main-ends the first thread
+ * ends before anything else.  Prints the CPU time of the work, in milliseconds, that of
+ * the process from then on (getrusage), and how many threads there were.
  */
 #include "cputime.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * failfs MOUNTPOINT DIRECTORY SWITCH: shows DIRECTORY.  While the file SWITCH exists, and
- * holds ENOSPC or EIO, what programs write is taken as ever, but what the kernel writes back
- * of their mappings is refused with that: so does a disk that is full or broken below its
- * file system.  The kernel keeps pages in memory as it does for a disk; DIRECTORY holds what
- * was taken.
+ * holds ENOSPC or EIO, what programs write is taken as ever, but what the kernel writes
+ * back of their mappings is refused with that: so does a disk that is full or broken
+ * below its file system.  The kernel keeps pages in memory as it does for a disk;
+ * DIRECTORY holds what was taken.
  */
 #define FUSE_USE_VERSION 35
 #define _GNU_SOURCE
@@ -130,8 +130,8 @@ static int do_truncate(const char *path, off_t len, struct fuse_file_info *fi)
 static int do_create(const char *path, mode_t mode, struct fuse_file_info *fi)
 {
 	/* the kernel reads where only a part of a page is written */
-	int fd = openat(dir, in(path), O_RDWR | O_CREAT | (fi->flags & (O_EXCL | O_TRUNC)),
-			mode);
+	int fd = openat(dir, in(path),
+			O_RDWR | O_CREAT | (fi->flags & (O_EXCL | O_TRUNC)), mode);
 
 	fi->fh = (uint64_t)fd;
 	fi->keep_cache = 1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * moves GO MS: once the file GO is there ("-": at once) it works for so much CPU time in a
- * mapping of its own code, moves that elsewhere, which the kernel tells nobody, and works
- * there for as long.  Where the code was there is then other memory.  Prints the CPU time
- * of both phases in milliseconds.
+ * moves GO MS: once the file GO is there ("-": at once) it works for so much CPU time in
+ * a mapping of its own code, moves that elsewhere, which the kernel tells nobody, and
+ * works there for as long.  Where the code was there is then other memory.  Prints the
+ * CPU time of both phases in milliseconds.
  */
 #include "cputime.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * slowfs MOUNTPOINT DIR CONTROL: a read-only file system that shows DIR and takes its time.
- * CONTROL is a file outside, read anew for each request and while one waits: "40" answers
- * after 40 ms, "never" not before it says otherwise.  Nothing is kept by the kernel but
- * pages that programs have mapped, so every look at a file is a request.  Requests wait
- * in threads of their own; but what is looked for in one directory the kernel asks one
- * after the other, since libfuse 3.14 does not tell it that it need not.  Killing slowfs
- * releases who waits, with an error.
+ * slowfs MOUNTPOINT DIR CONTROL: a read-only file system that shows DIR and takes its
+ * time.  CONTROL is a file outside, read anew for each request and while one waits: "40"
+ * answers after 40 ms, "never" not before it says otherwise.  Nothing is kept by the
+ * kernel but pages that programs have mapped, so every look at a file is a request.
+ * Requests wait in threads of their own; but what is looked for in one directory the
+ * kernel asks one after the other, since libfuse 3.14 does not tell it that it need not.
+ * Killing slowfs releases who waits, with an error.
  */
 #define FUSE_USE_VERSION 312
 #include <dirent.h>
@@ -107,7 +107,7 @@ static int open_file(const char *path, struct fuse_file_info *fi)
 	if (fd < 0)
 		return -errno;
 	fi->fh = (uint64_t)fd;
-	/* read() asks each time; that somebody opens it does not take a program's pages */
+	/* read() asks each time; opening it does not take a program's pages */
 	fi->direct_io = 1;
 	fi->keep_cache = 1;
 	return 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the programs that tests sample know of their own time.  They work until they have
- * used so much CPU time, never so often or so long by a clock on the wall: how many samples
- * that makes does not depend on how fast the machine is, nor on who else uses it.
+ * used so much CPU time, never so often or so long by a clock on the wall: how many
+ * samples that makes does not depend on how fast the machine is, nor on who else uses it.
  *
- * They tell what they used in the file that $WORKED names, a line a part: "PART NANOSECONDS".
- * tests/lib/busy.bash reads it.
+ * They tell what they used in the file that $WORKED names, a line a part: "PART
+ * NANOSECONDS".  tests/lib/busy.bash reads it.
  */
 #ifndef TESTS_PROGRAMS_WORKED_H
 #define TESTS_PROGRAMS_WORKED_H
@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* CPU time, in nanoseconds, by one of CLOCK_PROCESS_CPUTIME_ID, CLOCK_THREAD_CPUTIME_ID. */
+/* CPU time in nanoseconds, by CLOCK_PROCESS_CPUTIME_ID or CLOCK_THREAD_CPUTIME_ID. */
 static inline long long worked_by(clockid_t clock)
 {
 	struct timespec ts;

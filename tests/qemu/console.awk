@@ -17,9 +17,9 @@ function result(ok, name, note)
 }
 
 # Why it failed, which is at the end, stands first as well: what is long may be cut.
-function show_details(failed)
+function show_details()
 {
-	for (i = 1; failed && i <= nr_details; i++)
+	for (i = 1; i <= nr_details; i++)
 		if (details[i] ~ /^FAILED:/)
 			print "#   " details[i]
 	for (i = 1; i <= nr_details; i++)
@@ -45,7 +45,7 @@ function show_details(failed)
 		if ($3 == 137 || $3 == 143)
 			print "#   not finished in time"
 		if (!good || verbose)
-			show_details(!good)
+			show_details()
 		name = ""
 	} else if ($1 == "done") {
 		finished = 1
@@ -70,7 +70,7 @@ trailing > 0 && name != "" {
 END {
 	if (name != "") {
 		result(0, name, ": the machine stopped")
-		show_details(1)
+		show_details()
 	}
 	result(!nr_outside, "the kernel has nothing to complain of between tests", "")
 	for (i = 1; i <= nr_outside && i < 40; i++)

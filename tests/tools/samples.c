@@ -2,8 +2,8 @@
 /*
  * For the tests, what libspec does with sessions:
  *	samples totals SESSION_DIR      a line a sample file, fields separated by tabs
- *	samples add SESSION PATH        adds "KEY COUNT" lines of stdin to a sample file of
- *	                                the directory SESSION (samples/NAME)
+ *	samples add SESSION PATH        adds "KEY COUNT" lines of stdin to a sample file
+ *	                                of the directory SESSION (samples/NAME)
  *	samples abi SESSION_DIR         writes its file abi
  * add goes on after a failure and prints "counted N refused N: FIRST REASON".
  */
@@ -15,9 +15,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "libspec/sample_read.h"
-#include "libspec/sample_write.h"
-#include "libspec/session.h"
+#include "libspec/sample/sample_read.h"
+#include "libspec/sample/sample_write.h"
+#include "libspec/session/session.h"
 
 struct totals {
 	const char *session;

@@ -11,14 +11,14 @@
 #include "base/box/box.h"
 #include "base/cleanup.h"
 #include "base/opt.h"
-#include "libsym/helper.h"
-#include "libsym/image.h"
-#include "libsym/server.h"
+#include "libsym/helper/helper.h"
+#include "libsym/helper/image.h"
+#include "libsym/server/server.h"
 
 struct request {
 	struct sym_job job;
 	struct sym_places places;
-	struct sym_cred cred;
+	struct cred cred;
 	struct sym_server_options server;
 	enum sym_demangle_style style;
 	bool in_process, quiet, demangle_stdin;
@@ -56,7 +56,7 @@ TEXT_OPTION(set_notes, places.kernel_notes)
 
 static int set_id(void *ctx, const char *arg, struct err *err)
 {
-	if (sym_id_parse(arg, &((struct request *)ctx)->job.build_id))
+	if (build_id_parse(arg, &((struct request *)ctx)->job.build_id))
 		return err_set(err, -EINVAL, "%s: no build-id", arg);
 	return 0;
 }
@@ -226,7 +226,7 @@ static int dump(struct sym_server *server, const struct request *r, struct err *
 
 	if (rc)
 		return rc;
-	sym_id_format(&t->build_id, id);
+	build_id_format(&t->build_id, id);
 	fprintf(stderr,
 		"state: %s\nsource: %s\nbuild-id: %s\ndebug: %s\ntext: %#" PRIx64
 		"\nreason: %s\n",

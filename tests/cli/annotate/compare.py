@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Annotated sources against addr2line, on a program with a sample on every instruction
-(of a static program on every one of what was linked first, ours, and on many of the rest).
+(of a static program on all of what was linked first, ours, and on many of the rest).
 
 usage: compare.py OPFS PROGRAM SESSION_DIR MKSESSION ADDR2LINE [with:inlines]
 
@@ -19,7 +19,8 @@ import sys
 
 
 def run(*args, **kw):
-    return subprocess.run(args, check=True, stdout=subprocess.PIPE, text=True, **kw).stdout
+    return subprocess.run(args, check=True, stdout=subprocess.PIPE, text=True,
+                          **kw).stdout
 
 
 ENOUGH = 12000  # instructions
@@ -63,7 +64,8 @@ def chains(tool, program, addresses):
             all_of.append([])
         else:
             all_of[-1].append(line)
-    return [[(f, place(p, os.path.dirname(program))) for f, p in zip(c[::2], c[1::2])] for c in all_of]
+    return [[(f, place(p, os.path.dirname(program))) for f, p in zip(c[::2], c[1::2])]
+            for c in all_of]
 
 
 def expected(tool, program, samples):
@@ -121,7 +123,8 @@ def without_source(opfs, where):
 def complain(what, want, got):
     for key in sorted(set(want) | set(got), key=str):
         if want[key] != got[key]:
-            print("%s %s: addr2line has %d, annotate %d" % (what, key, want[key], got[key]))
+            print("%s %s: addr2line has %d, annotate %d" %
+                  (what, key, want[key], got[key]))
     return want == got
 
 
@@ -160,7 +163,8 @@ def main():
         good = False
     assert len(files) > 1 and sum(want_lines.values()) > 1000
     assert len(sys.argv) == 6 or want_calls
-    print("%d lines, %d calls in %d files" % (len(want_lines), len(want_calls), len(files)))
+    print("%d lines, %d calls in %d files" %
+          (len(want_lines), len(want_calls), len(files)))
     return 0 if good else 1
 
 

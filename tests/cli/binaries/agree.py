@@ -7,7 +7,7 @@
 WHOLE is the same binary with its symbols (what readelf and objdump are asked of; default
 FILE).  Every address of `details` must be where readelf's program headers have it, with
 its samples, below a function that readelf's symbol table has around it; functions must be
-called what c++filt calls them; each instruction of `asm` must read as objdump -d prints it.
+called what c++filt calls them; each instruction of `asm` must read as objdump prints it.
 """
 import collections
 import json
@@ -22,7 +22,8 @@ MKSESSION = os.path.join(HERE, "../../lib/mksession.py")
 
 
 def run(*args, **kw):
-    return subprocess.run(args, check=True, stdout=subprocess.PIPE, text=True, **kw).stdout
+    return subprocess.run(args, check=True, stdout=subprocess.PIPE, text=True,
+                          **kw).stdout
 
 
 class Binary:
@@ -43,7 +44,8 @@ class Binary:
                 self.text[int(m[1], 16)] = (m[2].rstrip(), label)
         self.sections = []
         for m in re.finditer(r"^\s*\[\s*\d+\]\s(\S+)\s+\S+\s+([0-9a-f]+) [0-9a-f]+ "
-                             r"([0-9a-f]+) [0-9a-f]+\s+(\w*)", run("readelf", "-SW", whole),
+                             r"([0-9a-f]+) [0-9a-f]+\s+(\w*)",
+                             run("readelf", "-SW", whole),
                              re.M):
             if "X" in m[4]:
                 self.sections.append((m[1], int(m[2], 16), int(m[2], 16) + int(m[3], 16)))
@@ -101,7 +103,8 @@ def check_details(text, binary, samples):
         expect(count == samples.get(vma), "samples", hex(vma), samples.get(vma), count)
         if binary.section(vma)[0].startswith(".plt"):
             label = binary.text[vma][1]
-            expect(name == label or not label.endswith("@plt"), "PLT", hex(vma), label, name)
+            expect(name == label or not label.endswith("@plt"), "PLT", hex(vma), label,
+                   name)
             plt += label.endswith("@plt") and name == label
             continue
         names = binary.names(vma)

@@ -59,7 +59,7 @@ def check(path, want):
         if want[5:] not in " ".join(got.split()):
             fail(path, "is not compared with " + want[5:], got)
         return
-    kinds = {"MORE": "the dear files", "ENTRIES": "a directory of a report",
+    kinds = {"MORE": "the slow files", "ENTRIES": "a directory of a report",
              "PREFIX": "the beginning of a path", "VALUES": "the values of a tag",
              "LINK-OR-VALUES": "the values of a tag"}
     if want in kinds:

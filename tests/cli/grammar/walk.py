@@ -65,7 +65,8 @@ def check_parts(path, below, values, tag):
     sizes = [s for _, s, _ in values]
     if len(sizes) < 1 or 0 in sizes:
         fail(below, "has empty values")
-    whole = sum(s for k, s, n in ls(path.rsplit("/", 1)[0]) if n == path.rsplit("/", 1)[1])
+    above, name = path.rsplit("/", 1)
+    whole = sum(s for k, s, n in ls(above) if n == name)
     if tag in ("lib-image", "image", "count", "unit-mask") and sum(sizes) != whole:
         fail(below, "adds up to %d, not %d" % (sum(sizes), whole))
 

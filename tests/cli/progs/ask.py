@@ -3,7 +3,7 @@
 """Asks a session that opcollect wrote, through the independent reader.
 
     ask.py balance DIR            is "current" sound, and taken = stored + losses, and is
-                                  stored the sum of its flat files?  Prints taken and stored
+                                  stored the sum of its flat files?  Prints both
     ask.py sum DIR [FIELD=VALUE]...  samples of flat files that agree (app, image, event,
                                   tgid, ...; a basename is enough for app and image)
     ask.py arcs DIR [FIELD=VALUE]... the same of arcs

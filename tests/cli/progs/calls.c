@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * calls: a second of CPU time in leaf(), three quarters of it called by often() and the rest
- * by rarely(); then a function of a library that calls back, and a recursion, which take a
- * tenth of a second each, every level of it.  Tells $WORKED what was used in leaf().  The
- * library is this file as well, built with -DLIBRARY.
+ * calls: a second of CPU time in leaf(), three quarters of it called by often() and the
+ * rest by rarely(); then a function of a library that calls back, and a recursion, which
+ * take a tenth of a second each, every level of it.  Tells $WORKED what was used in
+ * leaf().  The library is this file as well, built with -DLIBRARY.
  */
 #include "../../programs/worked.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * dl MS LIB...: loads each library, calls its spin(), unloads it, in turn, until so many
- * milliseconds of CPU time were used in all.  The second comes to lie where the first was.
- * Tells $WORKED how much of it was in which library, by the libraries' names.
+ * milliseconds of CPU time were used in all.  The second comes to lie where the first
+ * was.  Tells $WORKED how much of it was in which library, by the libraries' names.
  */
 #include <dlfcn.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 """Reads what "perf record -B -N" wrote, for comparison: perf 6.1 itself crashes when it
 looks for the build-ids of newer kernels.
 
-    perfdata.py FILE comm NAME            samples of each process of that name, a line each
+    perfdata.py FILE comm NAME            samples of each process of that name
     perfdata.py FILE functions BINARY NAME...  samples of each function of the binary
 """
 

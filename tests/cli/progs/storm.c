@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * storm CHILDREN MICROSECONDS [exec]: forks children that each compute for so long on
- * average (or execute this program, which does), one after the other; after each the parent
- * computes as well, so that samples of a long-lived process are there to compare with.  How
- * long, from nothing to twice the average, is drawn each time: a rhythm near that of the
- * samples would have all of them fall on one of the two.  Tells $WORKED the CPU time of the
- * "children" and of the "parent".
+ * average (or execute this program, which does), one after the other; after each the
+ * parent computes as well, so that samples of a long-lived process are there to compare
+ * with.  How long, from nothing to twice the average, is drawn each time: a rhythm near
+ * that of the samples would have all of them fall on one of the two.  Tells $WORKED the
+ * CPU time of the "children" and of the "parent".
  */
 #include <stdio.h>
 #include <sys/wait.h>

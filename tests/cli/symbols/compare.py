@@ -25,11 +25,13 @@ def told(symdump, path):
 
 def table(path, dynamic):
     syms = {}
-    for line in run("readelf", "-W", "--dyn-syms" if dynamic else "-s", path).splitlines():
+    for line in run("readelf", "-W", "--dyn-syms" if dynamic else "-s",
+                    path).splitlines():
         f = line.split()
         if len(f) < 8 or not re.fullmatch(r"\d+:", f[0]) or not f[6].isdigit():
             continue
-        syms.setdefault(int(f[1], 16), []).append((f[7].split("@")[0], int(f[2], 0), f[3]))
+        syms.setdefault(int(f[1], 16), []).append((f[7].split("@")[0], int(f[2], 0),
+                                                   f[3]))
     return syms
 
 

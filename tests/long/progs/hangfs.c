@@ -57,8 +57,9 @@ static void *init(struct fuse_conn_info *conn, struct fuse_config *cfg)
 
 int main(int argc, char **argv)
 {
-	static const struct fuse_operations ops = { .getattr = get_attr, .open = do_open,
-						    .read = do_read, .init = init };
+	static const struct fuse_operations ops = {
+		.getattr = get_attr, .open = do_open, .read = do_read, .init = init
+	};
 	char *args[] = { argv[0], "-f", argc > 1 ? argv[1] : "", NULL };
 
 	if (argc != 4)

@@ -42,7 +42,8 @@ opcollect record --source=kernel -F 1000 --save-stream=stream -d data -- sh orph
 [ ! -e $OP ] || fail "$OP is still there"
 balanced data
 for image in twin_1 twin_2 nested_orphan; do
-	[ "$(samples data $image)" -ge 1 ] || fail "$image: $(samples data $image) samples"
+	[ "$(samples data $image)" -ge 1 ] ||
+		fail "$image: $(samples data $image) samples"
 done
 [ "$(samples data nested)" = 0 ] || fail "somebody else's samples"
 opcollect replay -d again stream || fail "replay"
@@ -71,7 +72,8 @@ wait $recorder || fail "record -p: $?"
 balanced one
 [ "$(samples one nested)" -ge 20 ] || fail "-p: $(samples one nested) samples"
 [ "$(opfs cat --session-dir one current/summary | grep -c ' nested$')" -ge 1 ]
-[ "$(opfs cat --session-dir one current/summary | grep -c twin)" = 0 ] || fail "-p: others"
+[ "$(opfs cat --session-dir one current/summary | grep -c twin)" = 0 ] ||
+	fail "-p: others"
 [ "$(cat one/samples/current/stats/total_arcs)" -ge 20 ] || fail "no arcs"
 [ "$(get timer_hz)" = 123 ] || fail "timer_hz is $(get timer_hz)"
 [ "$(get backtrace_depth)" = 7 ] || fail "backtrace_depth is $(get backtrace_depth)"

@@ -23,5 +23,6 @@ per_sample()
 }
 
 echo "a sample costs $(per_sample $driver) ns by the driver, $(per_sample $perf) by perf"
-[ "$(per_sample "$driver")" -le $((2 * $(per_sample "$perf"))) ] || fail "twice perf's cost"
+[ "$(per_sample "$driver")" -le $((2 * $(per_sample "$perf"))) ] ||
+	fail "twice perf's cost"
 unload

@@ -19,7 +19,8 @@ start_daemon()
 # A fact of its status.
 fact()
 {
-	opcollect status --json --config conf | sed -n "s/^ *\"$1\": \"*\([^\",]*\).*/\1/p"
+	opcollect status --json --config conf |
+		sed -n "s/^ *\"$1\": \"*\([^\",]*\).*/\1/p"
 }
 
 # is NAME -gt NUMBER, and the like

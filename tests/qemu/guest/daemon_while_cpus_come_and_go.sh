@@ -18,7 +18,8 @@ usleep 500000
 echo 1 >$cpu1
 eventually 20 grep -q "CPUs 0-1 are online" log
 eventually 20 cpu1_has $((before + 20))
-# never seen away: a slow machine takes longer for it than the daemon waits between two looks
+# never seen away: a slow machine takes longer for it than the daemon waits between two
+# looks
 kill -STOP $daemon
 eventually 20 grep -q "^State:.T" /proc/$daemon/status
 echo 0 >$cpu1
@@ -32,7 +33,8 @@ grep -q "CPUs 0 are online, before it was 0-1" status || fail "$(cat status)"
 grep -q "a CPU went and came" status || fail "$(cat status)"
 end_daemon
 lost=0
-for file in sessions/samples/current/stats/lost_* sessions/samples/current/stats/ignored_*; do
+for file in sessions/samples/current/stats/lost_* \
+	sessions/samples/current/stats/ignored_*; do
 	case $file in *lost_bt_* | *\**) continue ;; esac
 	lost=$((lost + $(cat "$file")))
 done

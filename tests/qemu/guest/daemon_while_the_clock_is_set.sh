@@ -25,7 +25,8 @@ all=$(fact rotations)
 end_daemon
 [ "$(find sessions/samples -maxdepth 1 -name '2*Z*' | wc -l)" -eq "$all" ] ||
 	fail "not as many sessions as rotations ($all): $(ls sessions/samples)"
-[ "$(sum_of total_samples)" -eq "$taken" ] || fail "$(sum_of total_samples) of $taken taken"
+[ "$(sum_of total_samples)" -eq "$taken" ] ||
+	fail "$(sum_of total_samples) of $taken taken"
 [ "$taken" -ge 100 ] || fail "few samples: $taken"
 for s in sessions/samples/2*Z*; do
 	opfs check --session-dir sessions "${s##*/}" || fail "$s is not whole"

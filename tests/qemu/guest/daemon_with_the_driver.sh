@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 90 x86
-# The daemon takes samples from the driver: rotated and saved sessions, stop and start, and
-# every sample is stored or counted.
+# qemu: 90 x86 The daemon takes samples from the driver: rotated and saved sessions, stop
+# and start, and every sample is stored or counted.
 . /guest/lib.sh
 load
 cat >conf <<'END'
@@ -23,7 +22,8 @@ opcollect status --config conf
 opcollect shutdown --config conf || fail "shutdown: $(cat log)"
 wait $daemon || fail "the daemon: $(cat log)"
 for s in first current; do
-	opfs cat --session-dir sessions $s/image/nested/report >report || fail "$s: $(cat log)"
+	opfs cat --session-dir sessions $s/image/nested/report >report ||
+		fail "$s: $(cat log)"
 	awk '$NF == "innermost" { n = $1 } END { exit !(n >= 10) }' report ||
 		fail "$s: innermost has few samples: $(cat report)"
 	opfs cat --session-dir sessions $s/status >status

@@ -24,10 +24,12 @@ expect lost_no_image -ge 10
 [ "$(of lost)" = "$(of lost_no_image)" ] || fail "lost for another reason: $(cat told)"
 # "sample PATH PC tgid T ...": of the process's own program, or before it became that.
 awk 'NR == FNR { program[$1] = $2; next }
-	$1 != "sample" || !($5 in program) || $2 ~ /^(kernel|anon|\/bin\/busybox)$/ { next }
+	$1 != "sample" || !($5 in program) { next }
+	$2 ~ /^(kernel|anon|\/bin\/busybox)$/ { next }
 	$2 != "/tmp/test/programs/" program[$5] { print; wrong++ }
 	{ own[program[$5]] = 1 }
-	END { exit wrong || length(own) < 10 }' started out || fail "misattributed, or too few"
+	END { exit wrong || length(own) < 10 }' started out ||
+	fail "misattributed, or too few"
 [ "$(grep -c "^sample /tmp/test/programs/1 .* tgid $again " out)" -ge 5 ] ||
 	fail "1 was forgotten"
 [ "$(samples_of /tmp/test/programs/80)" = 0 ] || fail "80 had no room"

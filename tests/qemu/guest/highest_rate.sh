@@ -7,7 +7,8 @@
 # Why samples are missing: "NAME NUMBER" by the driver's figures, then by the session's.
 missing()
 {
-	for f in $OP/stats/lost_* $OP/stats/throttled data/samples/current/stats/lost_*; do
+	for f in $OP/stats/lost_* $OP/stats/throttled \
+		data/samples/current/stats/lost_*; do
 		[ ! -f "$f" ] || echo "$(basename "$f") $(cat "$f")"
 	done | awk '$2 > 0 && !seen[$0]++ { printf "%s%s %d", n++ ? ", " : "", $1, $2 }'
 }
@@ -16,7 +17,8 @@ missing()
 step()
 {
 	rm -rf data
-	opcollect record -a --source=kernel -F "$1" -d data -- cost 100000000 >cost 2>log ||
+	opcollect record -a --source=kernel -F "$1" -d data -- cost 100000000 >cost \
+		2>log ||
 		fail "record: $(cat log)"
 	taken=$(get stats/received)
 	ns=$(cat cost)

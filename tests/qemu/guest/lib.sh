@@ -76,8 +76,8 @@ eventually()
 	done
 }
 
-# until_taken N COMMAND...: runs it, again and again, until N samples more were taken.  How
-# many it makes is up to the host, which may have the machine stand still for long.
+# until_taken N COMMAND...: runs it, again and again, until N samples more were taken.
+# How many it makes is up to the host, which may have the machine stand still for long.
 until_taken()
 {
 	local want
@@ -112,7 +112,8 @@ start()
 stop()
 {
 	put enable 0
-	wait $reader || fail "the stream: $(grep -v '^[a-z_0-9]* [0-9]*$' out | head -n 30)"
+	wait $reader || fail "the stream: $(grep -v '^[a-z_0-9]* [0-9]*$' out |
+		head -n 30)"
 	expect byes -ge 1
 	expect mistakes -eq 0
 	expect trapped -eq 0
@@ -124,7 +125,8 @@ stop()
 # A number of ./out.
 of()
 {
-	awk -v name="$1" '$1 == name { n = $2; found = 1 } END { print found ? n : 0 }' out
+	awk -v name="$1" '$1 == name { n = $2; found = 1 } END { print found ? n : 0 }' \
+		out
 }
 
 # Samples of the image $1.
@@ -141,5 +143,6 @@ expect()
 
 tell()
 {
-	awk 'NF == 2 && $1 ~ /^[a-z_0-9]*$/ && $2 > 0 { printf "%s=%s ", $1, $2 } END { print "" }' out
+	awk 'NF == 2 && $1 ~ /^[a-z_0-9]*$/ && $2 > 0 { printf "%s=%s ", $1, $2 }
+		END { print "" }' out
 }

@@ -2,7 +2,8 @@
 # qemu: 20 smoke x86 arm64
 . /guest/lib.sh
 load
-[ "$(uname -m)" != x86_64 ] || [ "$(get cpu_type)" = timer ] || fail "cpu_type is $(get cpu_type)"
+[ "$(uname -m)" != x86_64 ] || [ "$(get cpu_type)" = timer ] ||
+	fail "cpu_type is $(get cpu_type)"
 [ "$(get pointer_size)" = 8 ] || fail "pointer_size is $(get pointer_size)"
 [ "$(get enable)" = 0 ] || fail "enabled from the start"
 unload

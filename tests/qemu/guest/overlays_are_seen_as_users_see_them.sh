@@ -42,7 +42,8 @@ done
 
 mount_all
 opcollect record --source=kernel -d data -- merged/below 1000 || fail "record"
-opfs cat --session-dir data current/image:$here/merged/below/report >report || fail "report"
+opfs cat --session-dir data current/image:$here/merged/below/report >report ||
+	fail "report"
 umount merged || fail "busy after recording"
 awk '$NF == "innermost" { n = $1 } END { exit !(n >= 10) }' report ||
 	fail "innermost has few samples: $(cat report)"

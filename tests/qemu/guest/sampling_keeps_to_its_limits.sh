@@ -15,8 +15,9 @@ now_ms()
 # Every interrupt of the run's source is a sample, or counted for what it is not.
 nothing_uncounted()
 {
-	[ "$(cat $torture/offered)" = $(($(get stats/received) + $(get stats/throttled) + \
-		$(get stats/idle))) ] || fail "offered $(cat $torture/offered)," \
+	[ "$(cat $torture/offered)" = $(($(get stats/received) + \
+		$(get stats/throttled) + $(get stats/idle))) ] ||
+		fail "offered $(cat $torture/offered)," \
 		"received $(get stats/received), throttled $(get stats/throttled)," \
 		"idle $(get stats/idle)"
 }
@@ -35,57 +36,59 @@ dmesg | tail -n 3 | grep -q 'timer_hz: at most kernel.perf_event_max_sample_rate
 	fail "no message: $(dmesg | tail -n 3)"
 
 # At the very limit nothing is held back, save for the time that it takes on a slow
-# machine; when the limit is lowered meanwhile, all beyond it is.
+# machine; when the limit is lowered meanwhile, all beyond it is.  5 Hz is less than a
+# busy host lets the guest have.
 put timer_hz 500
 background twin_1 forever
 background twin_2 forever
 put enable 1
 nested 1000
 throttled=$(get stats/throttled)
-[ $((throttled * 2)) -le "$(get stats/received)" ] || fail "throttled at the limit: $throttled"
-echo 50 >$limit
+[ $((throttled * 2)) -le "$(get stats/received)" ] ||
+	fail "throttled at the limit: $throttled"
+echo 5 >$limit
 eventually 20 throttled_above $((throttled + 100))
 began=$(now_ms) taken=$(get stats/received)
 until_taken 10 usleep 2000000
 taken=$(($(get stats/received) - taken)) took=$(($(now_ms) - began))
 # Each CPU may have used none of what it is allowed to come early by.
-[ $taken -le $((2 * (50 * took / 1000 + 4))) ] || fail "$taken samples in $took ms at 50 Hz"
-[ $taken -ge 10 ] || fail "only $taken samples in $took ms at 50 Hz"
+[ $taken -le $((2 * (5 * took / 1000 + 4))) ] ||
+	fail "$taken samples in $took ms at 5 Hz"
+[ $taken -ge 10 ] || fail "only $taken samples in $took ms at 5 Hz"
 stop
 [ "$(get stats/throttles)" -ge 1 ] || fail "no throttles"
 unload
 
 # A source that knows of no limit: the driver does.
-echo 100 >$limit
+echo 5 >$limit
 load
 insmod /modules/opfs_torture.ko hz=4000
 put source torture
 began=$(now_ms)
 start
 nested 1000
+eventually 20 throttled_above 0
 stop
 took=$(($(now_ms) - began))
-[ "$(of told_taken)" -le $((2 * (took / 10 + 5))) ] ||
-	fail "$(of told_taken) samples in $took ms at 100 Hz"
-throttled_above 0 || fail "throttled: $(get stats/throttled)"
+[ "$(of told_taken)" -le $((2 * (5 * took / 1000 + 5))) ] ||
+	fail "$(of told_taken) samples in $took ms at 5 Hz"
 nothing_uncounted
 put source auto
 rmmod opfs_torture
 unload
 
-# Samples that take long: call chains to the limit, as often as a timer goes.  One that
-# goes with the ticks (the debug kernel's) cannot take a quarter of a CPU.
+# Samples that take long: call chains to the limit, one after another.  How often a timer
+# expires is up to the host.
 echo "$usual" >$limit
 load
-insmod /modules/opfs_torture.ko hz=10000 quiet=1
+insmod /modules/opfs_torture.ko hz=50 burst=2000 quiet=1
 put source torture
 put backtrace_depth 128
 start
 until_taken 50 deep 128 1000
+eventually 20 throttled_above 0
 stop
-throttled_above 0 || ! grep -q 'resolution: 1 nsecs' /proc/timer_list ||
-	fail "throttled: $(get stats/throttled)"
-[ "$(get stats/throttles)" -ge 1 ] || ! throttled_above 0 || fail "throttles: $(get stats/throttles)"
+[ "$(get stats/throttles)" -ge 1 ] || fail "throttles: $(get stats/throttles)"
 nothing_uncounted
 [ "$(samples_of /bin/deep)" -ge 10 ] || fail "few samples: $(cat out)"
 put source auto

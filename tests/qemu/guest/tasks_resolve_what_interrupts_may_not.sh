@@ -16,7 +16,8 @@ while [ "$(get stats/resolved_task)" -lt 250 ]; do
 	nested 500
 done
 stop
-[ "$(get stats/resolved_irq)" = 0 ] || fail "resolved in interrupts: $(get stats/resolved_irq)"
+[ "$(get stats/resolved_irq)" = 0 ] ||
+	fail "resolved in interrupts: $(get stats/resolved_irq)"
 [ "$(get stats/resolved_task)" -ge 200 ] || fail "in tasks: $(get stats/resolved_task)"
 expect late -eq 0
 expect lost -eq 0

@@ -39,5 +39,6 @@ for i in $(seq 12); do
 	[ -z "$caught" ] || break
 done
 [ -n "$caught" ] || skip "no thread lost its processor just then"
-[ "$(of told_taken)" -eq $(($(of samples) + $(of lost))) ] || fail "taken is not told and lost"
+[ "$(of told_taken)" -eq $(($(of samples) + $(of lost))) ] ||
+	fail "taken is not told and lost"
 tell

@@ -3,7 +3,8 @@
  * bufdump [OPTION]...: reads the driver's buffer until a stream ends (the driver was
  * disabled) or a signal comes, checks that it keeps to kernel/uapi/opfs_buffer.h, and
  * prints what it told: lines of "NAME NUMBER", then "image SAMPLES PATH".  Knows nothing
- * of the collector's decoder, and is linked statically: also for guests without libraries.
+ * of the collector's decoder, and is linked statically: also for guests without
+ * libraries.
  *
  *	-b FILE       instead of /dev/oprofile/buffer
  *	-s MS         sleeps so long after every read: a slow reader
@@ -317,8 +318,8 @@ static void on_bye(uint32_t arg, const uint64_t *w, unsigned n)
 	all.byes++;
 	all.told_taken += w[0];
 	if (w[0] != all.since_hello + all.lost_since)
-		mistake("%" PRIu64 " taken, but %" PRIu64 " told and %" PRIu64 " lost", w[0],
-			all.since_hello, all.lost_since);
+		mistake("%" PRIu64 " taken, but %" PRIu64 " told and %" PRIu64 " lost",
+			w[0], all.since_hello, all.lost_since);
 }
 
 static const struct record {
@@ -440,7 +441,8 @@ static void print_all(void)
 	printf("lost %" PRIu64 "\n", lost);
 	LINE(user), LINE(kernel), LINE(idle), LINE(anon), LINE(late);
 	LINE(trapped), LINE(late_trapped);
-	LINE(tasks), LINE(exits), LINE(modules), LINE(traces), LINE(frames), LINE(aborted);
+	LINE(tasks), LINE(exits), LINE(modules), LINE(traces), LINE(frames),
+		LINE(aborted);
 	LINE(counters), LINE(skipped), LINE(words), LINE(mistakes);
 #undef LINE
 	for (unsigned i = 0; i < MAX_IMAGES; i++) {

@@ -5,8 +5,8 @@
  * is the other way round.  A sample on the page never reached, twin_trap, belongs to the
  * other twin: it was misattributed.
  */
-#define TRAP_PAGE                                                                  \
-	__asm__(".text\n.balign 4096\n.globl twin_trap\n.type twin_trap, %function\n" \
+#define TRAP_PAGE                                                                        \
+	__asm__(".text\n.balign 4096\n.globl twin_trap\n.type twin_trap, %function\n"    \
 		"twin_trap: .fill 1024, 4, 0\n.size twin_trap, 4096\n")
 
 #if TWIN == 2

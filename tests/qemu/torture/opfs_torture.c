@@ -27,6 +27,10 @@ static bool quiet;
 module_param(quiet, bool, 0444);
 MODULE_PARM_DESC(quiet, "No NMIs: a timer that may be set higher than the driver's");
 
+static unsigned int burst = 1;
+module_param(burst, uint, 0444);
+MODULE_PARM_DESC(burst, "Samples taken each time the timer expires");
+
 static atomic_t nmis, offered;
 
 static int show(char *buffer, const struct kernel_param *param)
@@ -85,7 +89,7 @@ static enum hrtimer_restart expired(struct hrtimer *timer)
 
 	if (!quiet)
 		send_nmis(smp_processor_id());
-	if (regs)
+	for (unsigned int i = 0; regs && i < burst; i++)
 		offer(regs, COUNTER_TIMER);
 	hrtimer_forward_now(timer, ns_to_ktime(NSEC_PER_SEC / hz));
 	return HRTIMER_RESTART;
@@ -102,7 +106,8 @@ static int start(unsigned int cpu)
 
 	cpumask_set_cpu(cpu, &sampled);
 	opk_hrtimer_init(timer, expired, HRTIMER_MODE_REL_PINNED_HARD);
-	hrtimer_start(timer, ns_to_ktime(NSEC_PER_SEC / hz), HRTIMER_MODE_REL_PINNED_HARD);
+	hrtimer_start(timer, ns_to_ktime(NSEC_PER_SEC / hz),
+		      HRTIMER_MODE_REL_PINNED_HARD);
 	return 0;
 }
 

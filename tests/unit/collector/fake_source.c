@@ -10,10 +10,11 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "collector/perf_open.h"
-#include "libspec/dirlist.h"
-#include "libspec/sample_read.h"
-#include "libspec/session.h"
+#include "base/dirlist.h"
+#include "collector/source/perf_open.h"
+#include "collector/source/sources.h"
+#include "libspec/sample/sample_read.h"
+#include "libspec/session/session.h"
 
 enum { TGID = 10, STEP = 0x10000 };
 
@@ -45,17 +46,23 @@ static int poll_fd(const struct coll_source *s)
 
 static int map_images(coll_consume consume, void *ctx)
 {
-	struct coll_rec exec = { .kind = COLL_REC_COMM, .tgid = TGID, .tid = TGID,
+	struct coll_rec exec = { .kind = COLL_REC_COMM,
+				 .tgid = TGID,
+				 .tid = TGID,
 				 .comm = { .name = "prog", .exec = true } };
 	int rc = consume(ctx, &exec);
 
 	for (uint64_t i = 0; i < FAKE_IMAGES && !rc; i++) {
-		struct coll_rec rec = { .kind = COLL_REC_MMAP, .tgid = TGID, .tid = TGID };
+		struct coll_rec rec = { .kind = COLL_REC_MMAP,
+					.tgid = TGID,
+					.tid = TGID };
 		char name[64];
 
 		snprintf(name, sizeof(name), "/opt/opfs-test/image%d", (int)i);
-		rec.mmap = (struct coll_mmap){ .start = (i + 1) * STEP, .len = STEP,
-					       .filename = name, .inode = i + 1 };
+		rec.mmap = (struct coll_mmap){ .start = (i + 1) * STEP,
+					       .len = STEP,
+					       .filename = name,
+					       .inode = i + 1 };
 		rc = consume(ctx, &rec);
 	}
 	return rc;
@@ -68,7 +75,9 @@ static int drain(struct coll_source *base, bool all, coll_consume consume, void 
 
 	f->mapped = true;
 	for (int i = 0; i < FAKE_ROUND && !rc && !all; i++) {
-		struct coll_rec rec = { .kind = COLL_REC_SAMPLE, .tgid = TGID, .tid = TGID };
+		struct coll_rec rec = { .kind = COLL_REC_SAMPLE,
+					.tgid = TGID,
+					.tid = TGID };
 		uint64_t r = fake_random(f);
 
 		rec.sample.domain = COLL_USER;
@@ -112,6 +121,7 @@ int fake_open(struct fake *f, const char *dir, struct fake_count *count, uint64_
 			    .random = seed | 1,
 			    .base = { .ops = &ops } };
 	f->opt = (struct coll_options){ .separate = COLL_SEPARATE_LIB,
+					.source = coll_sources[0],
 					.session_dir = dir,
 					.no_vmlinux = true,
 					.pages = 8 };
@@ -153,8 +163,8 @@ static int add_file(void *ctx, struct spec_session_file *file)
 	CLEANUP(spec_sample_fini) struct spec_sample_reader r = { 0 };
 	struct walk *w = ctx;
 	uint64_t total;
-	int rc = file->bad ? err_set(w->err, -EBADMSG, "%s", file->bad->msg) :
-			     spec_sample_open(w->fd, file->path, &r, w->err);
+	int rc = file->bad ? err_set(w->err, -EBADMSG, "%s", file->bad->msg)
+			   : spec_sample_open(w->fd, file->path, &r, w->err);
 
 	if (!rc)
 		rc = spec_sample_total(&r, &total, w->err);
@@ -196,7 +206,8 @@ int fake_sum(const char *dir, struct fake_sum *out, struct err *err)
 	rc = spec_dirlist_read(samples, &names);
 	for (size_t i = 0; i < names.nr && !rc; i++) {
 		CLEANUP(close_fd)
-		int fd = openat(samples, names.names[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		int fd = openat(samples, names.names[i],
+				O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 		if (fd >= 0)
 			rc = add_session(fd, out, err);

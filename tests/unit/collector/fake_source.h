@@ -5,8 +5,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "collector/engine.h"
-#include "libspec/stats.h"
+#include "collector/engine/engine.h"
+#include "libspec/session/stats.h"
 
 /* An engine on a session directory whose source is made up: one process, many images. */
 

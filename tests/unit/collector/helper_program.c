@@ -2,7 +2,7 @@
 /* Lets every test program of this folder be its own helper. */
 #include <unistd.h>
 
-#include "collector/answer.h"
+#include "collector/who/answer.h"
 
 static const struct box_kind *const kinds[] = { &coll_answer_box };
 

@@ -42,8 +42,8 @@ static inline void end(struct bytes *b)
 }
 
 /* The sample id that ends all but samples. */
-static inline void end_with_id(struct bytes *b, uint32_t tgid, uint32_t tid, uint64_t time_ns,
-			       uint32_t cpu, uint64_t id)
+static inline void end_with_id(struct bytes *b, uint32_t tgid, uint32_t tid,
+			       uint64_t time_ns, uint32_t cpu, uint64_t id)
 {
 	put32(b, tgid);
 	put32(b, tid);

@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "collector/asker.h"
+#include "collector/who/asker.h"
 
 enum { MANY = 2000, LANE = 7 };
 
@@ -98,8 +98,22 @@ static void ask(struct coll_asker *a, uint64_t lane, const char *text, struct go
 	cr_assert_eq(coll_asker_ask(a, &q), 0);
 }
 
+static struct coll_asker *a;
+
+static void setup(void)
+{
+	a = coll_asker_new(NULL);
+}
+
+static void teardown(void)
+{
+	coll_asker_free(a);
+}
+
+TestSuite(asker, .init = setup, .fini = teardown);
+
 /* coll_asker_finish() waits for ever for a question that is lost. */
-static void finish_if_it_can(struct coll_asker *a)
+static void finish_if_it_can(void)
 {
 	uint64_t until = clock_mono_ns() + 500 * CLOCK_NS_PER_S;
 
@@ -107,9 +121,16 @@ static void finish_if_it_can(struct coll_asker *a)
 		coll_asker_poll(a, 10);
 }
 
+static void each_was_answered_once(const struct got *got, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		cr_expect_eq(got[i].times, 1, "question %zu", i);
+		cr_expect_eq(got[i].rc, 0, "question %zu", i);
+	}
+}
+
 Test(asker, answers_every_question_once)
 {
-	struct coll_asker *a = coll_asker_new(NULL);
 	struct got *got = calloc(MANY, sizeof(*got));
 	char text[32];
 
@@ -125,7 +146,6 @@ Test(asker, answers_every_question_once)
 		cr_assert_eq(got[i].rc, 0);
 		cr_assert_str_eq(got[i].text, text);
 	}
-	coll_asker_free(a);
 	free(got);
 }
 
@@ -140,7 +160,6 @@ Test(asker, without_helpers_the_answer_is_made_at_once)
 
 Test(asker, takes_answers_of_many_megabytes)
 {
-	struct coll_asker *a = coll_asker_new(NULL);
 	struct got got[2] = { 0 };
 
 	ask(a, LANE, "big 30000000", got, 0);
@@ -148,13 +167,11 @@ Test(asker, takes_answers_of_many_megabytes)
 	coll_asker_finish(a);
 	cr_expect_eq(got[0].len, 30000000);
 	cr_expect_str_eq(got[1].text, "small");
-	coll_asker_free(a);
 }
 
-/* The first is given up, then one more is tried, and nothing more is asked of the lane. */
+/* The first is given up, one more is tried, and nothing more is asked of the lane. */
 Test(asker, gives_up_a_lane_that_never_answers_and_no_other, .timeout = 1000)
 {
-	struct coll_asker *a = coll_asker_new(NULL);
 	struct got got[64] = { 0 };
 
 	ask(a, LANE, "block", got, 0);
@@ -175,12 +192,10 @@ Test(asker, gives_up_a_lane_that_never_answers_and_no_other, .timeout = 1000)
 	cr_expect_eq(got[62].rc, -ETIMEDOUT);
 	while (coll_asker_stuck(a)) /* they can be killed */
 		sleep_ms(10);
-	coll_asker_free(a);
 }
 
 Test(asker, waits_for_one_that_answers_after_a_while)
 {
-	struct coll_asker *a = coll_asker_new(NULL);
 	struct got got[4] = { 0 };
 
 	ask(a, LANE, "sleep 1500", got, 0);
@@ -191,17 +206,12 @@ Test(asker, waits_for_one_that_answers_after_a_while)
 	while (!got[2].times)
 		coll_asker_poll(a, 10);
 	coll_asker_finish(a);
-	for (int i = 0; i < 3; i++) {
-		cr_expect_eq(got[i].times, 1);
-		cr_expect_eq(got[i].rc, 0);
-	}
-	coll_asker_free(a);
+	each_was_answered_once(got, 3);
 }
 
-/* The first helper was given all of them: it still sleeps over what the second has by now. */
+/* The first helper was given all of them: it sleeps over what the second has by now. */
 Test(asker, loses_no_question_behind_one_that_another_helper_has, .timeout = 1000)
 {
-	struct coll_asker *a = coll_asker_new(NULL);
 	struct got got[4] = { 0 };
 
 	ask(a, LANE, "sleep 1500", got, 0);
@@ -210,18 +220,13 @@ Test(asker, loses_no_question_behind_one_that_another_helper_has, .timeout = 100
 		coll_asker_poll(a, 10);
 	ask(a, LANE + 2, "another lane", got, 2);
 	ask(a, LANE + 3, "one more", got, 3);
-	finish_if_it_can(a);
-	for (int i = 0; i < 4; i++) {
-		cr_expect_eq(got[i].times, 1);
-		cr_expect_eq(got[i].rc, 0);
-	}
-	coll_asker_free(a);
+	finish_if_it_can();
+	each_was_answered_once(got, 4);
 }
 
 /* A busy machine: it has work to do all the time, far longer than one may block. */
 Test(asker, does_not_give_up_one_that_works, .timeout = 1000)
 {
-	struct coll_asker *a = coll_asker_new(NULL);
 	struct got got = { 0 };
 	char text[32];
 
@@ -230,7 +235,6 @@ Test(asker, does_not_give_up_one_that_works, .timeout = 1000)
 	coll_asker_finish(a);
 	cr_expect_eq(got.rc, 0);
 	cr_expect_str_eq(got.text, text);
-	coll_asker_free(a);
 }
 
 static void make_file(char *path, size_t size)
@@ -245,7 +249,6 @@ static void make_file(char *path, size_t size)
 Test(asker, asks_another_helper_when_one_dies)
 {
 	char path[] = "/tmp/opfs-asker.XXXXXX", text[64];
-	struct coll_asker *a = coll_asker_new(NULL);
 	struct got got[32] = { 0 };
 
 	make_file(path, 5);
@@ -253,18 +256,13 @@ Test(asker, asks_another_helper_when_one_dies)
 	for (size_t i = 0; i < 32; i++)
 		ask(a, i, i == 3 ? text : "plain", got, i);
 	coll_asker_finish(a);
-	for (size_t i = 0; i < 32; i++) {
-		cr_expect_eq(got[i].times, 1);
-		cr_expect_eq(got[i].rc, 0);
-	}
-	coll_asker_free(a);
+	each_was_answered_once(got, 32);
 	unlink(path);
 }
 
 Test(asker, gives_up_a_question_that_kills_every_helper)
 {
 	char path[] = "/tmp/opfs-asker.XXXXXX", text[64];
-	struct coll_asker *a = coll_asker_new(NULL);
 	struct got got[2] = { 0 };
 
 	make_file(path, 1000);
@@ -274,7 +272,6 @@ Test(asker, gives_up_a_question_that_kills_every_helper)
 	coll_asker_finish(a);
 	cr_expect_eq(got[0].rc, -EAGAIN);
 	cr_expect_eq(got[1].rc, 0);
-	coll_asker_free(a);
 	unlink(path);
 }
 
@@ -286,7 +283,6 @@ Test(asker, answers_each_of_a_mixture_once, .timeout = 1000)
 					     "plain",     "sleep 30", "sleep 250",
 					     "big 90000", "die" };
 	char path[] = "/tmp/opfs-asker.XXXXXX", die[64];
-	struct coll_asker *a = coll_asker_new(NULL);
 	struct got got[NR] = { 0 };
 	unsigned seed = (unsigned)time(NULL);
 
@@ -300,12 +296,11 @@ Test(asker, answers_each_of_a_mixture_once, .timeout = 1000)
 		if (r / 256 % 8 == 0)
 			coll_asker_poll(a, 20);
 	}
-	finish_if_it_can(a);
+	finish_if_it_can();
 	for (size_t i = 0; i < NR; i++) {
 		cr_expect_eq(got[i].times, 1, "seed %u, question %zu", seed, i);
 		cr_expect_eq(got[i].rc, 0);
 	}
-	coll_asker_free(a);
 	unlink(path);
 }
 
@@ -325,7 +320,6 @@ static void kill_children(void)
 
 Test(asker, survives_the_death_of_the_box)
 {
-	struct coll_asker *a = coll_asker_new(NULL);
 	struct got got[40] = { 0 };
 
 	for (size_t i = 0; i < 40; i++) {
@@ -335,20 +329,16 @@ Test(asker, survives_the_death_of_the_box)
 			kill_children();
 	}
 	coll_asker_finish(a);
-	for (size_t i = 0; i < 40; i++) {
-		cr_expect_eq(got[i].times, 1);
-		cr_expect_eq(got[i].rc, 0);
-	}
-	coll_asker_free(a);
+	each_was_answered_once(got, 40);
 }
 
 Test(asker, says_so_when_no_helper_can_be_had, .timeout = 1000)
 {
-	struct coll_asker *a = coll_asker_new("/nonexistent/program");
 	struct got got = { 0 };
 
+	coll_asker_free(a);
+	a = coll_asker_new("/nonexistent/program");
 	ask(a, LANE, "anything", &got, 0);
 	coll_asker_finish(a);
 	cr_expect_eq(got.rc, -EAGAIN);
-	coll_asker_free(a);
 }

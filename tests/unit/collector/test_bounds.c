@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "collector/collect.h"
+#include "collector/engine/collect.h"
 
 /* What long runs cost: nothing grows with time. */
 
@@ -18,7 +18,9 @@
 enum { STEP = 0x10000, IMAGES = 10000, KEYS = 100, MIB = 1 << 20, NOBODY = 4190000 };
 
 static char dir[64];
-static const struct coll_sink_event event = { .name = "TIMER", .count = 1000, .cpu_type = 4 };
+static const struct coll_sink_event event = { .name = "TIMER",
+					      .count = 1000,
+					      .cpu_type = 4 };
 static struct coll_kernel_options no_kernel = { .no_vmlinux = true };
 static struct coll_collect c;
 static int fd;
@@ -49,7 +51,9 @@ static void take(const struct coll_rec *rec)
 
 static void exec_program(uint32_t tgid)
 {
-	struct coll_rec rec = { .kind = COLL_REC_COMM, .tgid = tgid, .tid = tgid,
+	struct coll_rec rec = { .kind = COLL_REC_COMM,
+				.tgid = tgid,
+				.tid = tgid,
 				.comm = { .name = "prog", .exec = true } };
 
 	take(&rec);
@@ -61,14 +65,17 @@ static void map_image(uint32_t tgid, unsigned nr, uint64_t at)
 	char name[64];
 
 	snprintf(name, sizeof(name), "/opt/opfs-test/some/where/image%u", nr);
-	rec.mmap = (struct coll_mmap){ .start = at, .len = STEP, .filename = name,
-				       .inode = nr + 1 };
+	rec.mmap = (struct coll_mmap){
+		.start = at, .len = STEP, .filename = name, .inode = nr + 1
+	};
 	take(&rec);
 }
 
 static void sample(uint32_t tgid, uint64_t ip)
 {
-	struct coll_rec rec = { .kind = COLL_REC_SAMPLE, .tgid = tgid, .tid = tgid,
+	struct coll_rec rec = { .kind = COLL_REC_SAMPLE,
+				.tgid = tgid,
+				.tid = tgid,
 				.sample = { .ip = ip, .domain = COLL_USER } };
 
 	take(&rec);
@@ -76,8 +83,9 @@ static void sample(uint32_t tgid, uint64_t ip)
 
 static void die(uint32_t tgid, uint64_t now_ns)
 {
-	struct coll_rec rec = { .kind = COLL_REC_EXIT, .tgid = tgid, .tid = tgid,
-				.time_ns = now_ns };
+	struct coll_rec rec = {
+		.kind = COLL_REC_EXIT, .tgid = tgid, .tid = tgid, .time_ns = now_ns
+	};
 
 	take(&rec);
 }
@@ -169,7 +177,8 @@ Test(bounds, sample_files_are_remembered_up_to_a_limit)
 	exec_program(NOBODY);
 	map_image(NOBODY, 1, STEP);
 	for (uint32_t tid = 0; tid < 70000; tid++) {
-		struct coll_rec rec = { .kind = COLL_REC_SAMPLE, .tgid = NOBODY,
+		struct coll_rec rec = { .kind = COLL_REC_SAMPLE,
+					.tgid = NOBODY,
 					.tid = 1000 + tid % 66000,
 					.sample = { .ip = STEP, .domain = COLL_USER } };
 

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "collector/keeper.h"
+#include "collector/daemon/keeper.h"
 #include "tests/unit/collector/fake_source.h"
 
 /* Sessions while somebody sets the clock. */

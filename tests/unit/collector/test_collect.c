@@ -8,40 +8,52 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "collector/collect.h"
-#include "libspec/sample_read.h"
+#include "collector/engine/collect.h"
+#include "libspec/sample/sample_read.h"
 
 #define DASH "{root}/bin/prog/{dep}/"
 #define LEAF "/TIMER.1000.0.all.all.all"
 
 static char dir[] = "/tmp/opfs-collect.XXXXXX";
-static const struct coll_sink_event event = { .name = "TIMER", .count = 1000, .cpu_type = 4 };
+static const struct coll_sink_event event = { .name = "TIMER",
+					      .count = 1000,
+					      .cpu_type = 4 };
 static struct coll_kernel_options no_kernel = { .no_vmlinux = true };
 static struct coll_collect c;
 static int fd;
 
+/* TELL(TGID, KIND, FIELD...): a record of that process. */
+#define TELL(who, what, ...)                                                             \
+	cr_assert_eq(coll_collect_take(&c, &(struct coll_rec){ .tgid = (who),            \
+							       .tid = (who),             \
+							       .kind = COLL_REC_##what,  \
+							       __VA_ARGS__ }),           \
+		     0)
+
+static void map_file(uint64_t start, uint64_t pgoff, const char *file, uint64_t inode)
+{
+	TELL(10, MMAP,
+	     .mmap = { .start = start,
+		       .len = 0x1000,
+		       .pgoff = pgoff,
+		       .filename = file,
+		       .inode = inode });
+}
+
 static void setup(void)
 {
-	struct coll_rec exec = { .kind = COLL_REC_COMM, .tgid = 10, .tid = 10 };
-	struct coll_rec map = { .kind = COLL_REC_MMAP, .tgid = 10, .tid = 10 };
 	struct err err = { 0 };
 
 	cr_assert(mkdtemp(dir));
 	fd = open(dir, O_RDONLY | O_DIRECTORY);
-	cr_assert_eq(coll_collect_init(&c, fd, &event, &no_kernel, NULL, 0, &err), 0, "%s",
-		     err.msg);
+	cr_assert_eq(coll_collect_init(&c, fd, &event, &no_kernel, NULL, 0, &err), 0,
+		     "%s", err.msg);
 	c.separate = COLL_SEPARATE_LIB;
 	c.tree = true;
 	coll_tasks_need(&c.tasks, 10)->await_exec = true;
-	exec.comm.name = "prog";
-	exec.comm.exec = true;
-	coll_collect_take(&c, &exec);
-	map.mmap = (struct coll_mmap){ .start = 0x400000, .len = 0x1000, .pgoff = 0x1000,
-				       .filename = "/bin/prog", .inode = 1 };
-	coll_collect_take(&c, &map);
-	map.mmap = (struct coll_mmap){ .start = 0x500000, .len = 0x1000, .pgoff = 0,
-				       .filename = "/lib/lib.so", .inode = 2 };
-	coll_collect_take(&c, &map);
+	TELL(10, COMM, .comm = { .name = "prog", .exec = true });
+	map_file(0x400000, 0x1000, "/bin/prog", 1);
+	map_file(0x500000, 0, "/lib/lib.so", 2);
 }
 
 static void teardown(void)
@@ -56,11 +68,8 @@ TestSuite(collect, .init = setup, .fini = teardown);
 static void sample_in(uint32_t tgid, enum coll_domain domain, uint64_t ip,
 		      const uint64_t *ips, size_t nr_ips)
 {
-	struct coll_rec rec = { .kind = COLL_REC_SAMPLE, .tgid = tgid, .tid = tgid };
-
-	rec.sample = (struct coll_sample){ .ip = ip, .domain = domain, .ips = ips,
-					   .nr_ips = nr_ips };
-	cr_assert_eq(coll_collect_take(&c, &rec), 0);
+	TELL(tgid, SAMPLE,
+	     .sample = { .ip = ip, .domain = domain, .ips = ips, .nr_ips = nr_ips });
 }
 
 /* How often @key was counted in the file; -1: no such file. */
@@ -109,31 +118,21 @@ Test(collect, passes_over_processes_outside_the_tree)
 
 Test(collect, keeps_nothing_of_processes_outside_the_tree)
 {
-	struct coll_rec fork = { .kind = COLL_REC_FORK, .tgid = 51, .tid = 51,
-				 .parent = { 50, 50 } };
-	struct coll_rec comm = { .kind = COLL_REC_COMM, .tgid = 51, .tid = 51 };
-	struct coll_rec map = { .kind = COLL_REC_MMAP, .tgid = 51, .tid = 51 };
-
-	comm.comm.name = "x";
-	map.mmap = (struct coll_mmap){ .start = 1, .len = 1, .filename = "/x" };
-	coll_collect_take(&c, &fork);
-	coll_collect_take(&c, &comm);
-	coll_collect_take(&c, &map);
+	TELL(51, FORK, .parent = { 50, 50 });
+	TELL(51, COMM, .comm.name = "x");
+	TELL(51, MMAP, .mmap = { .start = 1, .len = 1, .filename = "/x" });
 	cr_expect_eq(c.tasks.by_tgid.used, 1);
 	/* unless it takes the number of one that was in it */
-	fork.tgid = fork.tid = 10;
-	coll_collect_take(&c, &fork);
+	TELL(10, FORK, .parent = { 50, 50 });
 	sample_in(10, COLL_USER, 0x400010, NULL, 0);
 	cr_expect_eq(stat_of(SPEC_STAT_TAKEN), 0);
 }
 
 Test(collect, counts_what_it_cannot_store_under_its_reason)
 {
-	struct coll_rec lost = { .kind = COLL_REC_LOST, .lost = 7 };
-
 	sample_in(10, COLL_USER, 0x999999, NULL, 0);
 	sample_in(10, COLL_OTHER, 0x400010, NULL, 0);
-	coll_collect_take(&c, &lost);
+	TELL(0, LOST, .lost = 7);
 	cr_expect_eq(stat_of(SPEC_STAT_LOST_NO_MAPPING), 1);
 	cr_expect_eq(stat_of(SPEC_STAT_LOST_INVALID_DOMAIN), 1);
 	cr_expect_eq(stat_of(SPEC_STAT_LOST_RECORDS), 7);
@@ -143,10 +142,7 @@ Test(collect, counts_what_it_cannot_store_under_its_reason)
 
 Test(collect, knows_who_was_sampled_after_its_number_was_gone)
 {
-	struct coll_rec exit = { .kind = COLL_REC_EXIT, .tgid = 10, .tid = 10,
-				 .time_ns = 5 };
-
-	coll_collect_take(&c, &exit);
+	TELL(10, EXIT, .time_ns = 5);
 	sample_in(UINT32_MAX, COLL_KERNEL, 0xffffffff81000000, NULL, 0);
 	cr_expect_eq(stat_of(SPEC_STAT_STORED), 1);
 	sample_in(99, COLL_USER, 1, NULL, 0); /* somebody else runs there now */
@@ -156,8 +152,11 @@ Test(collect, knows_who_was_sampled_after_its_number_was_gone)
 
 Test(collect, counts_an_arc_less_than_frames_from_caller_to_callee)
 {
-	const uint64_t ips[] = { (uint64_t)PERF_CONTEXT_KERNEL, 0xffffffff81000010,
-				 (uint64_t)PERF_CONTEXT_USER, 0x500020, 0xdead0000,
+	const uint64_t ips[] = { (uint64_t)PERF_CONTEXT_KERNEL,
+				 0xffffffff81000010,
+				 (uint64_t)PERF_CONTEXT_USER,
+				 0x500020,
+				 0xdead0000,
 				 0x400030 };
 
 	c.callgraph = true;
@@ -178,16 +177,13 @@ Test(collect, counts_an_arc_less_than_frames_from_caller_to_callee)
 
 Test(collect, leaves_out_what_image_does_not_name)
 {
-	char *wanted[] = { (char *)(uintptr_t)"/lib/lib.so" };
-	struct coll_rec map = { .kind = COLL_REC_MMAP, .tgid = 10, .tid = 10 };
+	char *wanted[] = { (char *)(uintptr_t) "/lib/lib.so" };
 
 	c.images.wanted = wanted;
 	c.images.nr_wanted = 1;
 	c.filter = true;
 	/* images are compared when they are first seen */
-	map.mmap = (struct coll_mmap){ .start = 0x600000, .len = 0x1000,
-				       .filename = "/lib/lib.so", .inode = 3 };
-	coll_collect_take(&c, &map);
+	map_file(0x600000, 0, "/lib/lib.so", 3);
 	sample_in(10, COLL_USER, 0x400010, NULL, 0);
 	sample_in(10, COLL_USER, 0x600010, NULL, 0);
 	cr_expect_eq(stat_of(SPEC_STAT_IGNORED_IMAGE), 1);
@@ -197,15 +193,16 @@ Test(collect, leaves_out_what_image_does_not_name)
 
 Test(collect, keeps_two_binaries_of_one_path_apart)
 {
-	struct coll_rec map = { .kind = COLL_REC_MMAP, .tgid = 10, .tid = 10 };
+	struct coll_mmap two = { .start = 0x700000,
+				 .len = 0x1000,
+				 .filename = "/lib/two.so",
+				 .build_id_len = 20,
+				 .build_id = { 1, 2, 3, 4 } };
 
-	map.mmap = (struct coll_mmap){ .start = 0x700000, .len = 0x1000,
-				       .filename = "/lib/two.so", .build_id_len = 20,
-				       .build_id = { 1, 2, 3, 4 } };
-	coll_collect_take(&c, &map);
+	TELL(10, MMAP, .mmap = two);
 	sample_in(10, COLL_USER, 0x700010, NULL, 0);
-	map.mmap.build_id[0] = 0xfe;
-	coll_collect_take(&c, &map);
+	two.build_id[0] = 0xfe;
+	TELL(10, MMAP, .mmap = two);
 	sample_in(10, COLL_USER, 0x700010, NULL, 0);
 	cr_expect_eq(counted(DASH "{root}/lib/two.so" LEAF, 0x10), 1);
 	cr_expect_eq(counted(DASH "{root}/lib/two.so#fe020304" LEAF, 0x10), 1);
@@ -213,11 +210,7 @@ Test(collect, keeps_two_binaries_of_one_path_apart)
 
 Test(collect, files_anonymous_memory_by_process_and_region)
 {
-	struct coll_rec map = { .kind = COLL_REC_MMAP, .tgid = 10, .tid = 10 };
-
-	map.mmap = (struct coll_mmap){ .start = 0x800000, .len = 0x1000,
-				       .filename = "//anon" };
-	coll_collect_take(&c, &map);
+	map_file(0x800000, 0, "//anon", 0);
 	sample_in(10, COLL_USER, 0x800010, NULL, 0);
 	cr_expect_eq(counted(DASH "{anon:anon}/10.0x800000.0x800fff" LEAF, 0x10), 1);
 }
@@ -230,43 +223,38 @@ Test(collect, opens_more_files_than_there_are_descriptors_for)
 	c.separate |= COLL_SEPARATE_THREAD;
 	for (int round = 0; round < 3; round++)
 		for (uint32_t tgid = 20; tgid < 40; tgid++) {
-			struct coll_rec fork = { .kind = COLL_REC_FORK, .tgid = tgid,
-						 .tid = tgid, .parent = { 10, 10 } };
-
 			if (!round)
-				coll_collect_take(&c, &fork);
+				TELL(tgid, FORK, .parent = { 10, 10 });
 			sample_in(tgid, COLL_USER, 0x400010, NULL, 0);
 			cr_assert_leq(c.sink.open, 2);
 		}
 	for (int tgid = 20; tgid < 40; tgid++) {
-		snprintf(path, sizeof(path), DASH "{root}/bin/prog/TIMER.1000.0.%d.%d.all",
-			 tgid, tgid);
+		snprintf(path, sizeof(path),
+			 DASH "{root}/bin/prog/TIMER.1000.0.%d.%d.all", tgid, tgid);
 		cr_expect_eq(counted(path, 0x1010), 3);
 	}
 }
 
 /* ---- samples that come with their place */
 
-static struct coll_who who = { .seq = 1, .app = 1, .start_ns = 5, .execs = 1, .comm = "prog" };
+static struct coll_who who = {
+	.seq = 1, .app = 1, .start_ns = 5, .execs = 1, .comm = "prog"
+};
 
 static void tell_file(uint64_t handle, const char *path)
 {
-	struct coll_rec rec = { .kind = COLL_REC_ORIGIN };
-
-	rec.origin.handle = handle;
-	rec.origin.mmap = (struct coll_mmap){ .filename = path, .inode = handle };
-	cr_assert_eq(coll_collect_take(&c, &rec), 0);
+	TELL(0, ORIGIN,
+	     .origin = { .handle = handle,
+			 .mmap = { .filename = path, .inode = handle } });
 }
 
 static void placed(uint32_t tgid, const struct coll_place *places, size_t nr)
 {
-	struct coll_rec rec = { .kind = COLL_REC_SAMPLE, .tgid = tgid, .tid = tgid };
-
-	rec.sample.domain = places[0].kernel ? COLL_KERNEL : COLL_USER;
-	rec.sample.places = places;
-	rec.sample.nr_places = nr;
-	rec.sample.who = &who;
-	cr_assert_eq(coll_collect_take(&c, &rec), 0);
+	TELL(tgid, SAMPLE,
+	     .sample = { .domain = places[0].kernel ? COLL_KERNEL : COLL_USER,
+			 .places = places,
+			 .nr_places = nr,
+			 .who = &who });
 }
 
 static void placed_at(uint32_t tgid, uint64_t handle, uint64_t at)
@@ -298,8 +286,10 @@ Test(collect, files_placed_samples_as_they_are_told)
 Test(collect, makes_arcs_of_placed_chains)
 {
 	const struct coll_place chain[] = {
-		{ .at = 0xffff, .kernel = true }, { .handle = 2, .at = 0x20 },
-		{ .handle = 77, .at = 1 }, { .handle = 1, .at = 0x10 },
+		{ .at = 0xffff, .kernel = true },
+		{ .handle = 2, .at = 0x20 },
+		{ .handle = 77, .at = 1 },
+		{ .handle = 1, .at = 0x10 },
 	};
 
 	c.tree = false;
@@ -308,9 +298,11 @@ Test(collect, makes_arcs_of_placed_chains)
 	tell_file(2, "/lib/lib.so");
 	placed(30, chain, 4);
 	cr_expect_eq(counted(DASH "{root}/lib/lib.so/{cg}/{kern}/no-vmlinux" LEAF,
-			     0x20ULL << 32 | 0xffff), 1);
+			     0x20ULL << 32 | 0xffff),
+		     1);
 	cr_expect_eq(counted(DASH "{root}/bin/prog/{cg}/{root}/lib/lib.so" LEAF,
-			     0x10ULL << 32 | 0x20), 1);
+			     0x10ULL << 32 | 0x20),
+		     1);
 	cr_expect_eq(stat_of(SPEC_STAT_LOST_BT_NO_MAPPING), 1);
 	expect_balance();
 }
@@ -359,15 +351,12 @@ Test(collect, older_children_of_a_process_are_not_its_future_ones)
 
 Test(collect, a_number_that_comes_again_is_another_process)
 {
-	struct coll_rec gone = { .kind = COLL_REC_EXIT, .tgid = 30, .tid = 30, .time_ns = 9,
-				 .cpu = UINT32_MAX };
-
 	c.tree = false;
 	tell_file(1, "/bin/prog");
 	tell_file(2, "/bin/other");
 	switch_task(1, 0);
 	placed_at(30, 1, 1);
-	coll_collect_take(&c, &gone);
+	TELL(30, EXIT, .time_ns = 9, .cpu = UINT32_MAX);
 	/* a sample of it that was resolved late is still its own */
 	switch_task(1, 0);
 	placed_at(30, 1, 2);
@@ -381,31 +370,27 @@ Test(collect, a_number_that_comes_again_is_another_process)
 
 Test(collect, counts_losses_under_the_reason_that_a_source_gives)
 {
-	struct coll_rec lost = { .kind = COLL_REC_LOST, .why = SPEC_STAT_LOST_NESTED,
-				 .lost = 4 };
-
-	coll_collect_take(&c, &lost);
+	TELL(0, LOST, .why = SPEC_STAT_LOST_NESTED, .lost = 4);
 	cr_expect_eq(stat_of(SPEC_STAT_LOST_NESTED), 4);
 	expect_balance();
 }
 
 Test(collect, buries_processes_whose_end_was_lost)
 {
-	struct coll_rec lost = { .kind = COLL_REC_LOST, .why = SPEC_STAT_LOST_EVENT_BUFFER,
-				 .lost = 1, .time_ns = 100ULL * 1000000000 };
+	const uint64_t late_ns = 100ULL * 1000000000;
 
 	c.tree = false;
 	tell_file(1, "/bin/prog");
 	switch_task(1, 0);
 	placed_at(INT32_MAX, 1, 1); /* no process has this number */
-	coll_collect_take(&c, &lost);
+	TELL(0, LOST, .why = SPEC_STAT_LOST_EVENT_BUFFER, .lost = 1, .time_ns = late_ns);
 	coll_collect_settle(&c);
 	cr_expect_neq(coll_tasks_find(&c.tasks, INT32_MAX)->dead_ns, 0);
 	/* in a saved stream the numbers are others' */
 	c.tasks.saved = true;
 	placed_at(INT32_MAX - 1, 1, 1);
-	lost.time_ns *= 2;
-	coll_collect_take(&c, &lost);
+	TELL(0, LOST, .why = SPEC_STAT_LOST_EVENT_BUFFER, .lost = 1,
+	     .time_ns = 2 * late_ns);
 	coll_collect_settle(&c);
 	cr_expect_eq(coll_tasks_find(&c.tasks, INT32_MAX - 1)->dead_ns, 0);
 }
@@ -417,7 +402,8 @@ Test(collect, forgets_regions_that_a_source_does_not_use_any_more)
 	rec.origin.region = true;
 	for (uint64_t i = 0; i < 30000; i++) {
 		rec.origin.handle = (1ULL << 32) + i;
-		rec.origin.mmap = (struct coll_mmap){ .start = i << 12, .len = 4096,
+		rec.origin.mmap = (struct coll_mmap){ .start = i << 12,
+						      .len = 4096,
 						      .filename = "[heap]" };
 		cr_assert_eq(coll_collect_take(&c, &rec), 0);
 		cr_assert(coll_origins_find(&c.origins, rec.origin.handle));

@@ -3,33 +3,47 @@
 #include <errno.h>
 
 #include "base/cleanup.h"
-#include "collector/decode.h"
+#include "collector/source/decode.h"
 #include "tests/unit/collector/records.h"
 
-static void decoder(struct coll_decoder *d, bool callchain)
+static struct coll_decoder d;
+static struct coll_rec rec;
+static struct bytes b;
+
+static void ask(bool callchain)
 {
-	*d = (struct coll_decoder){ .callchain = callchain };
-	cr_assert_eq(coll_decoder_add(d, 77, 2), 0);
-	cr_assert_eq(coll_decoder_add(d, 78, 3), 0);
+	struct perf_event_attr attr = { 0 };
+
+	coll_layout_ask(callchain, &attr);
+	cr_assert_eq(coll_layout_init(&d.layout, &attr, NULL), 0);
 }
 
-static int decode(struct coll_decoder *d, const struct bytes *b, struct coll_rec *out)
+static void setup(void)
+{
+	ask(false);
+	cr_assert_eq(coll_decoder_add(&d, 77, 2), 0);
+	cr_assert_eq(coll_decoder_add(&d, 78, 3), 0);
+}
+
+static void teardown(void)
+{
+	coll_decoder_fini(&d);
+}
+
+TestSuite(decode, .init = setup, .fini = teardown);
+
+static int decode(void)
 {
 	struct err err = { 0 };
 
-	return coll_decode(d, b->data, b->len, out, &err);
+	return coll_decode(&d, b.data, b.len, &rec, &err);
 }
 
 Test(decode, reads_a_sample_and_finds_its_event)
 {
-	CLEANUP(coll_decoder_fini) struct coll_decoder d;
-	struct coll_rec rec;
-	struct bytes b;
-
-	decoder(&d, false);
 	for (uint64_t id = 77; id <= 78; id++) {
 		make_sample(&b, id, 0x401234, 100, 5000);
-		cr_assert_eq(decode(&d, &b, &rec), 0);
+		cr_assert_eq(decode(), 0);
 		cr_expect_eq(rec.kind, COLL_REC_SAMPLE);
 		cr_expect_eq(rec.event, id - 75);
 		cr_expect_eq(rec.sample.ip, 0x401234);
@@ -38,21 +52,16 @@ Test(decode, reads_a_sample_and_finds_its_event)
 		cr_expect_eq(rec.tid, 101);
 		cr_expect_eq(rec.time_ns, 5000);
 		cr_expect_eq(rec.cpu, 3);
-		cr_expect_eq(coll_decode_time(b.data, b.len), 5000);
+		cr_expect_eq(coll_layout_time(&d.layout, b.data, b.len), 5000);
 	}
 }
 
 Test(decode, refuses_a_sample_of_an_event_nobody_opened)
 {
-	CLEANUP(coll_decoder_fini) struct coll_decoder d;
-	struct coll_rec rec;
-	struct bytes b;
-
-	decoder(&d, false);
 	make_sample(&b, 79, 1, 1, 1);
-	cr_expect_eq(decode(&d, &b, &rec), -EBADMSG);
+	cr_expect_eq(decode(), -EBADMSG);
 	make_sample(&b, 0, 1, 1, 1);
-	cr_expect_eq(decode(&d, &b, &rec), -EBADMSG);
+	cr_expect_eq(decode(), -EBADMSG);
 }
 
 Test(decode, knows_the_mode_of_a_sample)
@@ -69,33 +78,25 @@ Test(decode, knows_the_mode_of_a_sample)
 		{ PERF_RECORD_MISC_CPUMODE_UNKNOWN, COLL_OTHER },
 		{ PERF_RECORD_MISC_KERNEL | PERF_RECORD_MISC_EXACT_IP, COLL_KERNEL },
 	};
-	CLEANUP(coll_decoder_fini) struct coll_decoder d;
-	struct coll_rec rec;
-	struct bytes b;
 
-	decoder(&d, false);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		make_sample(&b, 77, 1, 1, 1);
 		((struct perf_event_header *)(void *)b.data)->misc = rows[i].misc;
-		cr_assert_eq(decode(&d, &b, &rec), 0);
+		cr_assert_eq(decode(), 0);
 		cr_expect_eq(rec.sample.domain, rows[i].domain, "row %zu", i);
 	}
 }
 
 Test(decode, hands_over_a_call_chain_in_place)
 {
-	CLEANUP(coll_decoder_fini) struct coll_decoder d;
-	struct coll_rec rec;
-	struct bytes b;
-
-	decoder(&d, true);
+	ask(true);
 	make_sample(&b, 77, 0x10, 1, 1);
 	put64(&b, 3);
 	put64(&b, (uint64_t)PERF_CONTEXT_USER);
 	put64(&b, 0x10);
 	put64(&b, 0x20);
 	end(&b);
-	cr_assert_eq(decode(&d, &b, &rec), 0);
+	cr_assert_eq(decode(), 0);
 	cr_assert_eq(rec.sample.nr_ips, 3);
 	cr_expect_eq((const uint8_t *)rec.sample.ips, b.data + b.len - 24);
 	cr_expect_eq(rec.sample.ips[2], 0x20);
@@ -104,46 +105,38 @@ Test(decode, hands_over_a_call_chain_in_place)
 Test(decode, refuses_a_chain_longer_than_its_record)
 {
 	static const uint64_t lengths[] = { 4, 1ULL << 61, UINT64_MAX };
-	CLEANUP(coll_decoder_fini) struct coll_decoder d;
-	struct coll_rec rec;
-	struct bytes b;
 
-	decoder(&d, true);
+	ask(true);
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
 		make_sample(&b, 77, 0x10, 1, 1);
 		put64(&b, lengths[i]);
 		put64(&b, 1);
 		end(&b);
-		cr_expect_eq(decode(&d, &b, &rec), -EBADMSG);
+		cr_expect_eq(decode(), -EBADMSG);
 	}
 }
 
-static void make_mmap(struct bytes *b, uint16_t misc, const char *name, size_t name_len)
+static void make_mmap(uint16_t misc, const char *name, size_t name_len)
 {
 	static const uint8_t id[24] = { 20, 0, 0, 0, 0xaa, 0xbb };
 
-	begin(b, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER | misc);
-	put32(b, 100);
-	put32(b, 101);
-	put64(b, 0x7f0000000000);
-	put64(b, 0x2000);
-	put64(b, 0x1000);
-	put(b, id, sizeof(id));
-	put32(b, 5);
-	put32(b, 2);
-	put(b, name, name_len);
-	end_with_id(b, 100, 101, 900, 1, 77);
+	begin(&b, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER | misc);
+	put32(&b, 100);
+	put32(&b, 101);
+	put64(&b, 0x7f0000000000);
+	put64(&b, 0x2000);
+	put64(&b, 0x1000);
+	put(&b, id, sizeof(id));
+	put32(&b, 5);
+	put32(&b, 2);
+	put(&b, name, name_len);
+	end_with_id(&b, 100, 101, 900, 1, 77);
 }
 
 Test(decode, reads_a_mapping_with_its_inode)
 {
-	CLEANUP(coll_decoder_fini) struct coll_decoder d;
-	struct coll_rec rec;
-	struct bytes b;
-
-	decoder(&d, false);
-	make_mmap(&b, 0, "/bin/ls", 8);
-	cr_assert_eq(decode(&d, &b, &rec), 0);
+	make_mmap(0, "/bin/ls", 8);
+	cr_assert_eq(decode(), 0);
 	cr_expect_eq(rec.kind, COLL_REC_MMAP);
 	cr_expect_eq(rec.time_ns, 900);
 	cr_expect_eq(rec.mmap.start, 0x7f0000000000);
@@ -157,41 +150,26 @@ Test(decode, reads_a_mapping_with_its_inode)
 
 Test(decode, takes_no_build_id_that_was_not_asked_for)
 {
-	CLEANUP(coll_decoder_fini) struct coll_decoder d;
-	struct coll_rec rec;
-	struct bytes b;
-
-	decoder(&d, false);
-	make_mmap(&b, 1 << 14, "/bin/ls", 8); /* the flag leaked from another's event */
-	cr_assert_eq(decode(&d, &b, &rec), 0);
+	make_mmap(1 << 14, "/bin/ls", 8); /* the flag leaked from another's event */
+	cr_assert_eq(decode(), 0);
 	cr_expect_eq(rec.mmap.build_id_len, 0);
 	cr_expect_eq(rec.mmap.dev_minor, 0xbbaa);
 }
 
 Test(decode, refuses_a_name_that_runs_into_the_sample_id)
 {
-	CLEANUP(coll_decoder_fini) struct coll_decoder d;
-	struct coll_rec rec;
-	struct bytes b;
-
-	decoder(&d, false);
-	make_mmap(&b, 0, "/bin/ls!", 8);
-	cr_expect_eq(decode(&d, &b, &rec), -EBADMSG);
+	make_mmap(0, "/bin/ls!", 8);
+	cr_expect_eq(decode(), -EBADMSG);
 }
 
 Test(decode, reads_names_forks_exits_losses_and_throttling)
 {
-	CLEANUP(coll_decoder_fini) struct coll_decoder d;
-	struct coll_rec rec;
-	struct bytes b;
-
-	decoder(&d, false);
 	begin(&b, PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC);
 	put32(&b, 7);
 	put32(&b, 8);
 	put(&b, "worker\0", 8);
 	end_with_id(&b, 7, 8, 33, 0, 77);
-	cr_assert_eq(decode(&d, &b, &rec), 0);
+	cr_assert_eq(decode(), 0);
 	cr_expect_eq(rec.kind, COLL_REC_COMM);
 	cr_expect_str_eq(rec.comm.name, "worker");
 	cr_expect(rec.comm.exec);
@@ -204,7 +182,7 @@ Test(decode, reads_names_forks_exits_losses_and_throttling)
 	put32(&b, 11);
 	put64(&b, 44);
 	end_with_id(&b, 10, 11, 44, 1, 77);
-	cr_assert_eq(decode(&d, &b, &rec), 0);
+	cr_assert_eq(decode(), 0);
 	cr_expect_eq(rec.kind, COLL_REC_FORK);
 	cr_expect_eq(rec.tgid, 20);
 	cr_expect_eq(rec.tid, 21);
@@ -216,7 +194,7 @@ Test(decode, reads_names_forks_exits_losses_and_throttling)
 	put64(&b, 4711);
 	end_with_id(&b, 0, 0, 55, 1, 77);
 	rec.why = SPEC_NR_STATS; /* of whatever was there before */
-	cr_assert_eq(decode(&d, &b, &rec), 0);
+	cr_assert_eq(decode(), 0);
 	cr_expect_eq(rec.kind, COLL_REC_LOST);
 	cr_expect_eq(rec.lost, 4711);
 	cr_expect_eq(rec.why, 0);
@@ -226,61 +204,51 @@ Test(decode, reads_names_forks_exits_losses_and_throttling)
 	put64(&b, 78);
 	put64(&b, 78);
 	end_with_id(&b, 0, 0, 66, 1, 78);
-	cr_assert_eq(decode(&d, &b, &rec), 0);
+	cr_assert_eq(decode(), 0);
 	cr_expect_eq(rec.kind, COLL_REC_THROTTLE);
 	cr_expect_eq(rec.event, 3);
 }
 
 Test(decode, passes_over_kinds_of_no_interest)
 {
-	CLEANUP(coll_decoder_fini) struct coll_decoder d;
-	static const uint32_t types[] = { 0, PERF_RECORD_MMAP, PERF_RECORD_UNTHROTTLE,
-					  PERF_RECORD_AUX, 500, UINT32_MAX };
-	struct coll_rec rec;
-	struct bytes b;
+	static const uint32_t types[] = {
+		0,   PERF_RECORD_MMAP, PERF_RECORD_UNTHROTTLE, PERF_RECORD_AUX,
+		500, UINT32_MAX
+	};
 
-	decoder(&d, false);
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
 		begin(&b, types[i], 0);
 		end(&b);
-		cr_assert_eq(decode(&d, &b, &rec), 0);
+		cr_assert_eq(decode(), 0);
 		cr_expect_eq(rec.kind, COLL_REC_NONE);
 	}
 }
 
 Test(decode, refuses_every_record_that_is_cut_short)
 {
-	CLEANUP(coll_decoder_fini) struct coll_decoder d;
-	static const uint32_t types[] = { PERF_RECORD_MMAP2, PERF_RECORD_LOST,
-					  PERF_RECORD_COMM,  PERF_RECORD_EXIT,
-					  PERF_RECORD_FORK,  PERF_RECORD_SAMPLE,
+	static const uint32_t types[] = { PERF_RECORD_MMAP2,   PERF_RECORD_LOST,
+					  PERF_RECORD_COMM,    PERF_RECORD_EXIT,
+					  PERF_RECORD_FORK,    PERF_RECORD_SAMPLE,
 					  PERF_RECORD_THROTTLE };
-	struct coll_rec rec;
-	struct bytes b;
 
-	decoder(&d, true);
+	ask(true);
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
 		for (size_t len = 0; len < 40; len += 8) {
 			begin(&b, types[i], 0);
 			b.len += len;
 			memset(b.data + 8, 0xff, len);
 			end(&b);
-			cr_expect_eq(decode(&d, &b, &rec), -EBADMSG, "type %u, %zu bytes",
-				     types[i], len);
+			cr_expect_eq(decode(), -EBADMSG, "type %u, %zu bytes", types[i],
+				     len);
 		}
 }
 
 Test(decode, refuses_a_size_that_is_not_the_records)
 {
-	CLEANUP(coll_decoder_fini) struct coll_decoder d;
-	struct coll_rec rec;
-	struct bytes b;
-
-	decoder(&d, false);
 	make_sample(&b, 77, 1, 1, 1);
 	b.len -= 8;
-	cr_expect_eq(decode(&d, &b, &rec), -EBADMSG);
+	cr_expect_eq(decode(), -EBADMSG);
 	b.len = 4;
-	cr_expect_eq(decode(&d, &b, &rec), -EBADMSG);
-	cr_expect_eq(coll_decode_time(b.data, 4), 0);
+	cr_expect_eq(decode(), -EBADMSG);
+	cr_expect_eq(coll_layout_time(&d.layout, b.data, 4), 0);
 }

@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "collector/deferred.h"
+#include "collector/rec/deferred.h"
 
 static struct coll_rec fork_of(uint32_t parent, uint32_t child)
 {

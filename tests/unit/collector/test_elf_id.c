@@ -9,46 +9,13 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "collector/elf_id.h"
-
-static const unsigned char note[] = { 4, 0, 0, 0, 3, 0, 0, 0, 3, 0, 0, 0,
-				      'G', 'N', 'U', 0, 0xab, 0xcd, 0xef };
-
-Test(elf_id, finds_a_build_id_behind_other_notes)
-{
-	unsigned char two[20 + sizeof(note)] = { 4, 0, 0, 0, 4, 0, 0, 0, 1, 0, 0, 0,
-						 'X', 'e', 'n', 0 };
-	struct spec_build_id id = { 0 };
-
-	memcpy(two + 20, note, sizeof(note));
-	cr_assert(coll_notes_build_id(two, sizeof(two), &id));
-	cr_expect_eq(id.len, 3);
-	cr_expect_arr_eq(id.bytes, "\xab\xcd\xef", 3);
-}
-
-Test(elf_id, stays_inside_notes_that_lie)
-{
-	unsigned char bad[sizeof(note)];
-	struct spec_build_id id;
-
-	for (size_t len = 0; len < sizeof(note); len++) {
-		CLEANUP(free_ptr) void *cut = malloc(len ? len : 1);
-
-		memcpy(cut, note, len);
-		cr_expect_not(coll_notes_build_id(cut, len, &id), "%zu bytes", len);
-	}
-	for (int field = 0; field < 8; field += 4) {
-		memcpy(bad, note, sizeof(bad));
-		memset(bad + field, 0xff, 4);
-		cr_expect_not(coll_notes_build_id(bad, sizeof(bad), &id));
-	}
-}
+#include "collector/who/elf_id.h"
 
 Test(elf_id, reads_this_program_and_the_vdso)
 {
 	CLEANUP(close_fd) int fd = open("/proc/self/exe", O_RDONLY);
 	unsigned long vdso = getauxval(AT_SYSINFO_EHDR);
-	struct spec_build_id id = { 0 };
+	struct build_id id = { 0 };
 	uint64_t addr, size;
 
 	cr_expect(coll_elf_build_id(fd, &id));
@@ -62,12 +29,13 @@ Test(elf_id, reads_this_program_and_the_vdso)
 Test(elf_id, survives_this_program_with_any_byte_of_its_headers_wrong)
 {
 	CLEANUP(strbuf_fini) struct strbuf file = { 0 };
-	struct spec_build_id id;
+	struct build_id id;
 	Elf64_Ehdr eh;
 
 	cr_assert_eq(file_slurp(AT_FDCWD, "/proc/self/exe", 64 << 20, &file, NULL), 0);
 	memcpy(&eh, file.data, sizeof(eh));
-	for (size_t i = 0; i < eh.e_phoff + (size_t)eh.e_phnum * sizeof(Elf64_Phdr); i++) {
+	for (size_t i = 0; i < eh.e_phoff + (size_t)eh.e_phnum * sizeof(Elf64_Phdr);
+	     i++) {
 		char old = file.data[i];
 
 		file.data[i] = (char)0xff;

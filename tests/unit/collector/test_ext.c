@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "collector/ext.h"
-#include "collector/ext_ibs.h"
+#include "collector/rec/ext.h"
+#include "collector/rec/ext_ibs.h"
 
 static struct coll_ext x;
 static struct err err;
@@ -24,27 +24,66 @@ static void teardown(void)
 TestSuite(ext, .init = setup, .fini = teardown);
 
 static const char *const fetch_names[] = {
-	"IBS_FETCH_ALL", "IBS_FETCH_KILLED", "IBS_FETCH_ATTEMPTED", "IBS_FETCH_COMPLETED",
-	"IBS_FETCH_ABORTED", "IBS_FETCH_ITLB_HITS", "IBS_FETCH_L1_ITLB_MISSES_L2_ITLB_HITS",
-	"IBS_FETCH_L1_ITLB_MISSES_L2_ITLB_MISSES", "IBS_FETCH_ICACHE_MISSES",
-	"IBS_FETCH_ICACHE_HITS", "IBS_FETCH_4K_PAGE", "IBS_FETCH_2M_PAGE",
+	"IBS_FETCH_ALL",
+	"IBS_FETCH_KILLED",
+	"IBS_FETCH_ATTEMPTED",
+	"IBS_FETCH_COMPLETED",
+	"IBS_FETCH_ABORTED",
+	"IBS_FETCH_ITLB_HITS",
+	"IBS_FETCH_L1_ITLB_MISSES_L2_ITLB_HITS",
+	"IBS_FETCH_L1_ITLB_MISSES_L2_ITLB_MISSES",
+	"IBS_FETCH_ICACHE_MISSES",
+	"IBS_FETCH_ICACHE_HITS",
+	"IBS_FETCH_4K_PAGE",
+	"IBS_FETCH_2M_PAGE",
 	"IBS_FETCH_LATENCY",
 };
 static const char *const op_names[] = {
-	"IBS_OP_ALL", "IBS_OP_TAG_TO_RETIRE", "IBS_OP_COMP_TO_RET", "IBS_OP_BRANCH_RETIRED",
-	"IBS_OP_MISPREDICTED_BRANCH", "IBS_OP_TAKEN_BRANCH",
-	"IBS_OP_MISPREDICTED_BRANCH_TAKEN", "IBS_OP_RETURNS", "IBS_OP_MISPREDICTED_RETURNS",
-	"IBS_OP_RESYNC", "IBS_OP_ALL_LOAD_STORE", "IBS_OP_LOAD", "IBS_OP_STORE",
-	"IBS_OP_L1_DTLB_HITS", "IBS_OP_L1_DTLB_MISS_L2_DTLB_HIT", "IBS_OP_L1_L2_DTLB_MISS",
-	"IBS_OP_DATA_CACHE_MISS", "IBS_OP_DATA_HITS", "IBS_OP_MISALIGNED_DATA_ACC",
-	"IBS_OP_BANK_CONF_LOAD", "IBS_OP_BANK_CONF_STORE", "IBS_OP_FORWARD",
-	"IBS_OP_CANCELLED", "IBS_OP_DCUC_MEM_ACC", "IBS_OP_DCWC_MEM_ACC", "IBS_OP_LOCKED",
-	"IBS_OP_MAB_HIT", "IBS_OP_L1_DTLB_4K", "IBS_OP_L1_DTLB_2M", "IBS_OP_L1_DTLB_1G",
-	"IBS_OP_L2_DTLB_4K", "IBS_OP_L2_DTLB_2M", "IBS_OP_DC_LOAD_LAT",
-	"IBS_OP_NB_LOCAL_ONLY", "IBS_OP_NB_REMOTE_ONLY", "IBS_OP_NB_LOCAL_L3",
-	"IBS_OP_NB_LOCAL_CACHE", "IBS_OP_NB_REMOTE_CACHE", "IBS_OP_NB_LOCAL_DRAM",
-	"IBS_OP_NB_REMOTE_DRAM", "IBS_OP_NB_LOCAL_OTHER", "IBS_OP_NB_REMOTE_OTHER",
-	"IBS_OP_NB_CACHE_MODIFIED", "IBS_OP_NB_CACHE_OWNED", "IBS_OP_NB_LOCAL_CACHE_LAT",
+	"IBS_OP_ALL",
+	"IBS_OP_TAG_TO_RETIRE",
+	"IBS_OP_COMP_TO_RET",
+	"IBS_OP_BRANCH_RETIRED",
+	"IBS_OP_MISPREDICTED_BRANCH",
+	"IBS_OP_TAKEN_BRANCH",
+	"IBS_OP_MISPREDICTED_BRANCH_TAKEN",
+	"IBS_OP_RETURNS",
+	"IBS_OP_MISPREDICTED_RETURNS",
+	"IBS_OP_RESYNC",
+	"IBS_OP_ALL_LOAD_STORE",
+	"IBS_OP_LOAD",
+	"IBS_OP_STORE",
+	"IBS_OP_L1_DTLB_HITS",
+	"IBS_OP_L1_DTLB_MISS_L2_DTLB_HIT",
+	"IBS_OP_L1_L2_DTLB_MISS",
+	"IBS_OP_DATA_CACHE_MISS",
+	"IBS_OP_DATA_HITS",
+	"IBS_OP_MISALIGNED_DATA_ACC",
+	"IBS_OP_BANK_CONF_LOAD",
+	"IBS_OP_BANK_CONF_STORE",
+	"IBS_OP_FORWARD",
+	"IBS_OP_CANCELLED",
+	"IBS_OP_DCUC_MEM_ACC",
+	"IBS_OP_DCWC_MEM_ACC",
+	"IBS_OP_LOCKED",
+	"IBS_OP_MAB_HIT",
+	"IBS_OP_L1_DTLB_4K",
+	"IBS_OP_L1_DTLB_2M",
+	"IBS_OP_L1_DTLB_1G",
+	"IBS_OP_L2_DTLB_4K",
+	"IBS_OP_L2_DTLB_2M",
+	"IBS_OP_DC_LOAD_LAT",
+	"IBS_OP_NB_LOCAL_ONLY",
+	"IBS_OP_NB_REMOTE_ONLY",
+	"IBS_OP_NB_LOCAL_L3",
+	"IBS_OP_NB_LOCAL_CACHE",
+	"IBS_OP_NB_REMOTE_CACHE",
+	"IBS_OP_NB_LOCAL_DRAM",
+	"IBS_OP_NB_REMOTE_DRAM",
+	"IBS_OP_NB_LOCAL_OTHER",
+	"IBS_OP_NB_REMOTE_OTHER",
+	"IBS_OP_NB_CACHE_MODIFIED",
+	"IBS_OP_NB_CACHE_OWNED",
+	"IBS_OP_NB_LOCAL_CACHE_LAT",
 	"IBS_OP_NB_REMOTE_CACHE_LAT",
 };
 
@@ -61,7 +100,8 @@ static void choose_all(void)
 		strbuf_printf(&word, "%s:50000",
 			      i < NR_FETCH ? fetch_names[i] : op_names[i - NR_FETCH]);
 		cr_assert(coll_ext_knows(strbuf_str(&word)), "%s", strbuf_str(&word));
-		cr_assert_eq(coll_ext_event(&x, strbuf_str(&word), &err), 0, "%s", err.msg);
+		cr_assert_eq(coll_ext_event(&x, strbuf_str(&word), &err), 0, "%s",
+			     err.msg);
 	}
 }
 
@@ -74,7 +114,8 @@ static void expect_hits(const struct coll_ext_sample *s, const char *want)
 
 	cr_assert_eq(coll_ext_derive(&x, s, hits, &nr), COLL_EXT_TAKEN);
 	for (size_t i = 0; i < nr; i++) {
-		strbuf_printf(&got, "%s%s", i ? " " : "", x.events.data[hits[i].event].name);
+		strbuf_printf(&got, "%s%s", i ? " " : "",
+			      x.events.data[hits[i].event].name);
 		if (hits[i].weight != 1)
 			strbuf_printf(&got, "=%u", hits[i].weight);
 	}
@@ -121,7 +162,8 @@ Test(ext, ops_are_what_their_bits_say)
 {
 	choose_all();
 	expect_op(0, 0, 0, "IBS_OP_ALL");
-	expect_op(0x00070003, 0, 0, "IBS_OP_ALL IBS_OP_TAG_TO_RETIRE=7 IBS_OP_COMP_TO_RET=3");
+	expect_op(0x00070003, 0, 0,
+		  "IBS_OP_ALL IBS_OP_TAG_TO_RETIRE=7 IBS_OP_COMP_TO_RET=3");
 	/* taken and mispredicted mean nothing of what is no branch */
 	expect_op(BIT(35) | BIT(36) | BIT(32), 0, 0, "IBS_OP_ALL IBS_OP_RESYNC");
 	expect_op(BIT(37) | BIT(36) | BIT(35) | BIT(34), 0, 0,
@@ -174,11 +216,13 @@ Test(ext, the_northbridge_tells_where_missed_loads_came_from)
 			 "IBS_OP_NB_REMOTE_CACHE IBS_OP_NB_CACHE_MODIFIED "
 			 "IBS_OP_NB_REMOTE_CACHE_LAT=40");
 	expect_op(0, 2 | BIT(5), load,
-		  MISSED "IBS_OP_DC_LOAD_LAT=40 IBS_OP_NB_LOCAL_ONLY IBS_OP_NB_LOCAL_CACHE "
-			 "IBS_OP_NB_CACHE_OWNED IBS_OP_NB_LOCAL_CACHE_LAT=40");
+		  MISSED
+		  "IBS_OP_DC_LOAD_LAT=40 IBS_OP_NB_LOCAL_ONLY IBS_OP_NB_LOCAL_CACHE "
+		  "IBS_OP_NB_CACHE_OWNED IBS_OP_NB_LOCAL_CACHE_LAT=40");
 	expect_op(0, 3, load,
-		  MISSED "IBS_OP_DC_LOAD_LAT=40 IBS_OP_NB_LOCAL_ONLY IBS_OP_NB_LOCAL_DRAM "
-			 "IBS_OP_NB_LOCAL_CACHE_LAT=40");
+		  MISSED
+		  "IBS_OP_DC_LOAD_LAT=40 IBS_OP_NB_LOCAL_ONLY IBS_OP_NB_LOCAL_DRAM "
+		  "IBS_OP_NB_LOCAL_CACHE_LAT=40");
 	expect_op(0, 7 | BIT(4), load,
 		  MISSED "IBS_OP_DC_LOAD_LAT=40 IBS_OP_NB_REMOTE_ONLY "
 			 "IBS_OP_NB_REMOTE_OTHER IBS_OP_NB_REMOTE_CACHE_LAT=40");
@@ -186,7 +230,8 @@ Test(ext, the_northbridge_tells_where_missed_loads_came_from)
 
 Test(ext, only_chosen_events_are_counted)
 {
-	cr_assert_eq(coll_ext_parse(&x, "ibs:fetch:IBS_FETCH_COMPLETED:50000:0", &err), 0);
+	cr_assert_eq(coll_ext_parse(&x, "ibs:fetch:IBS_FETCH_COMPLETED:50000:0", &err),
+		     0);
 	cr_expect(x.setup[COLL_EXT_IBS_FETCH].wanted);
 	cr_expect_not(x.setup[COLL_EXT_IBS_OP].wanted);
 	expect_fetch(BIT(DONE), "IBS_FETCH_COMPLETED");
@@ -212,16 +257,18 @@ Test(ext, samples_that_cannot_be_used_are_told)
 	cr_expect_eq(coll_ext_derive(&x, &s, hits, &nr), COLL_EXT_UNASKED);
 	cr_expect_eq(nr, 0);
 	coll_ext_print_stats(&x, &stats);
-	cr_expect_str_eq(strbuf_str(&stats),
-			 "ibs: 1 samples, 1 incomplete, 1 without a valid address, 2 of a "
-			 "kind not asked for, 1 derived events");
+	cr_expect_str_eq(
+		strbuf_str(&stats),
+		"ibs: 1 samples, 1 incomplete, 1 without a valid address, 2 of a "
+		"kind not asked for, 1 derived events");
 }
 
 Test(ext, counts_and_unit_masks_must_agree)
 {
-	cr_assert_eq(coll_ext_parse(&x,
-				    "ibs:fetch:IBS_FETCH_ALL:50000:0|op:IBS_OP_ALL:250000:1",
-				    &err), 0);
+	cr_assert_eq(coll_ext_parse(
+			     &x, "ibs:fetch:IBS_FETCH_ALL:50000:0|op:IBS_OP_ALL:250000:1",
+			     &err),
+		     0);
 	cr_expect_eq(x.setup[COLL_EXT_IBS_OP].count, 250000);
 	cr_expect_eq(x.setup[COLL_EXT_IBS_OP].unit_mask, 1);
 	cr_expect_eq(coll_ext_event(&x, "IBS_OP_LOAD:250000:1", &err), 0);
@@ -236,14 +283,28 @@ Test(ext, counts_and_unit_masks_must_agree)
 Test(ext, arguments_that_make_no_sense_are_refused)
 {
 	static const char *const wrong[] = {
-		"", "x", "ib", "ibsx:fetch:IBS_FETCH_ALL:50000:0", "ibs", "ibs:",
-		"ibs:fetch", "ibs:fetch:IBS_FETCH_ALL", "ibs:fetch:IBS_FETCH_ALL:50000",
-		"ibs:fetch:IBS_FETCH_ALL::0", "ibs:fetch:IBS_FETCH_ALL:50000:",
-		"ibs:fetch:IBS_FETCH_ALL:50000:0:1", "ibs:fetch:IBS_FETCH_ALL:50000:1",
-		"ibs:fetch:IBS_FETCH_ALL:0x100000:0", "ibs:op:IBS_OP_ALL:0x8000000:0",
-		"ibs:fetch:IBS_FETCH_ALL:-1:0", "ibs:fetch::50000:0", "ibs:fetch:,,:50000:0",
-		"ibs:op:IBS_FETCH_ALL:50000:0", "ibs:both:IBS_FETCH_ALL:50000:0",
-		"ibs:fetch:IBS_FETCH_ALL:50000:0|", "ibs:|fetch:IBS_FETCH_ALL:50000:0",
+		"",
+		"x",
+		"ib",
+		"ibsx:fetch:IBS_FETCH_ALL:50000:0",
+		"ibs",
+		"ibs:",
+		"ibs:fetch",
+		"ibs:fetch:IBS_FETCH_ALL",
+		"ibs:fetch:IBS_FETCH_ALL:50000",
+		"ibs:fetch:IBS_FETCH_ALL::0",
+		"ibs:fetch:IBS_FETCH_ALL:50000:",
+		"ibs:fetch:IBS_FETCH_ALL:50000:0:1",
+		"ibs:fetch:IBS_FETCH_ALL:50000:1",
+		"ibs:fetch:IBS_FETCH_ALL:0x100000:0",
+		"ibs:op:IBS_OP_ALL:0x8000000:0",
+		"ibs:fetch:IBS_FETCH_ALL:-1:0",
+		"ibs:fetch::50000:0",
+		"ibs:fetch:,,:50000:0",
+		"ibs:op:IBS_FETCH_ALL:50000:0",
+		"ibs:both:IBS_FETCH_ALL:50000:0",
+		"ibs:fetch:IBS_FETCH_ALL:50000:0|",
+		"ibs:|fetch:IBS_FETCH_ALL:50000:0",
 		"ibs:fetch:ibs_fetch_all:50000:0",
 	};
 

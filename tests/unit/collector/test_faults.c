@@ -14,8 +14,8 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "collector/seal.h"
-#include "libspec/sample_write.h"
+#include "collector/daemon/seal.h"
+#include "libspec/sample/sample_write.h"
 #include "tests/unit/collector/fake_source.h"
 
 /*
@@ -127,8 +127,8 @@ static struct outcome *out;
 
 static void setup(void)
 {
-	out = mmap(NULL, sizeof(*out), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
-		   0);
+	out = mmap(NULL, sizeof(*out), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		   -1, 0);
 	cr_assert_neq(out, MAP_FAILED);
 	snprintf(dir, sizeof(dir), "%s/opfs-faults.XXXXXX",
 		 access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
@@ -170,9 +170,9 @@ static void work(struct fake *f)
 			out->failed |= coll_engine_rotate(e, round == 3 ? NULL : "saved",
 							  &old, &err) != 0;
 		if (old.name.len)
-			out->failed |= coll_seal(e->session.samples_fd, old.name.data,
-						 &(struct coll_figures){ 0 }, &lost,
-						 &err) != 0;
+			out->failed |=
+				coll_seal(e->session.samples_fd, old.name.data,
+					  &(struct coll_figures){ 0 }, &lost, &err) != 0;
 		e->past.value[SPEC_STAT_STORED] -= lost;
 		e->past.value[SPEC_STAT_LOST_WRITE_BACK] += lost;
 		out->failed |= lost != 0;
@@ -238,15 +238,14 @@ static void check(unsigned long at, int code)
 		cr_expect(*out->why, "call %lu: no reason", at);
 		return;
 	}
-	cr_assert_eq(fake_sum(dir, &sum, &err), 0, "call %lu (%s): %s", at, strerror(code),
-		     err.msg);
+	cr_assert_eq(fake_sum(dir, &sum, &err), 0, "call %lu (%s): %s", at,
+		     strerror(code), err.msg);
 	cr_expect_eq(out->taken, out->count.done);
 	cr_expect_eq(out->taken, out->stored + out->losses);
 	/* a disk that never says again that it has something is not believed */
 	cr_expect(for_good ? sum.in_files >= out->stored : sum.in_files == out->stored,
-		  "call %lu (%s): %lu in files, %lu were stored",
-		     at, strerror(code), (unsigned long)sum.in_files,
-		     (unsigned long)out->stored);
+		  "call %lu (%s): %lu in files, %lu were stored", at, strerror(code),
+		  (unsigned long)sum.in_files, (unsigned long)out->stored);
 	cr_expect(!out->losses || out->failed, "call %lu: lost and not told", at);
 	if (out->failed)
 		return;

@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "collector/identify.h"
+#include "collector/who/identify.h"
 
 /* What was opened below a directory while a file of it was identified. */
 static ssize_t opens_of(const char *dir, char *path, struct coll_identity *id)

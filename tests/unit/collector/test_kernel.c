@@ -8,11 +8,14 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "collector/kernel.h"
+#include "collector/who/kernel.h"
 
 static struct coll_images images;
-static char kallsyms[] = "/tmp/opfs-kallsyms.XXXXXX", modules[] = "/tmp/opfs-modules.XXXXXX";
+static char kallsyms[] = "/tmp/opfs-kallsyms.XXXXXX",
+	    modules[] = "/tmp/opfs-modules.XXXXXX";
 static struct coll_kernel_options opt = { .kallsyms = kallsyms, .modules = modules };
+static struct coll_kernel k;
+static uint64_t key;
 
 static void setup(void)
 {
@@ -23,6 +26,7 @@ static void setup(void)
 
 static void teardown(void)
 {
+	coll_kernel_fini(&k);
 	coll_images_fini(&images);
 	unlink(kallsyms);
 	unlink(modules);
@@ -35,93 +39,73 @@ static void fill(const char *path, const char *text)
 	cr_assert_eq(file_replace(AT_FDCWD, path, text, strlen(text), 0600, 0, NULL), 0);
 }
 
-static const char *name_at(struct coll_kernel *k, uint64_t addr, uint64_t now, uint64_t *key)
+static const char *name_at(uint64_t addr, uint64_t now)
 {
-	struct coll_image *img = coll_kernel_find(k, addr, now, key);
+	struct coll_image *img = coll_kernel_find(&k, addr, now, &key);
 
 	return img ? img->name.name : "-";
 }
 
 Test(kernel, finds_the_kernel_and_its_modules)
 {
-	struct coll_kernel k;
-	uint64_t key;
-
 	fill(kallsyms, "ffffffff81000000 T startup\nffffffff81000100 T _stext\n"
 		       "ffffffff81000100 T _text\nffffffff82000000 T _etext\n");
 	fill(modules, "ext4 8192 1 - Live 0xffffffffc0100000\n"
 		      "jbd2 4096 2 ext4, Live 0xffffffffc0000000 (E)\n"
 		      "bad line\n");
 	cr_assert_eq(coll_kernel_init(&k, &images, &opt, NULL), 0);
-	cr_expect_str_eq(name_at(&k, 0xffffffff81000150, 0, &key), "/proc/kallsyms");
+	cr_expect_str_eq(name_at(0xffffffff81000150, 0), "/proc/kallsyms");
 	cr_expect_eq(key, 0x50);
-	cr_expect_str_eq(name_at(&k, 0xffffffffc0101fff, 0, &key), "ext4");
+	cr_expect_str_eq(name_at(0xffffffffc0101fff, 0), "ext4");
 	cr_expect_eq(key, 0x1fff);
-	cr_expect_str_eq(name_at(&k, 0xffffffffc0000010, 0, &key), "jbd2");
-	cr_expect_str_eq(name_at(&k, 0xffffffffc0102000, 0, &key), "-");
-	cr_expect_str_eq(name_at(&k, 0xffffffff82000000, 0, &key), "-");
+	cr_expect_str_eq(name_at(0xffffffffc0000010, 0), "jbd2");
+	cr_expect_str_eq(name_at(0xffffffffc0102000, 0), "-");
+	cr_expect_str_eq(name_at(0xffffffff82000000, 0), "-");
 	cr_expect_str_eq(k.note, "");
-	coll_kernel_fini(&k);
 }
 
 Test(kernel, reads_modules_again_for_an_address_it_does_not_know_but_rarely)
 {
-	struct coll_kernel k;
-	uint64_t key, second = 1000000000;
+	uint64_t second = 1000000000;
 
 	fill(kallsyms, "ffffffff81000100 T _stext\nffffffff82000000 T _etext\n");
 	cr_assert_eq(coll_kernel_init(&k, &images, &opt, NULL), 0);
-	cr_expect_str_eq(name_at(&k, 0xffffffffc0000010, 5 * second, &key), "-");
+	cr_expect_str_eq(name_at(0xffffffffc0000010, 5 * second), "-");
 	fill(modules, "late 4096 0 - Live 0xffffffffc0000000\n");
-	cr_expect_str_eq(name_at(&k, 0xffffffffc0000010, 5 * second + 1, &key), "-");
-	cr_expect_str_eq(name_at(&k, 0xffffffffc0000010, 6 * second, &key), "late");
-	coll_kernel_fini(&k);
+	cr_expect_str_eq(name_at(0xffffffffc0000010, 5 * second + 1), "-");
+	cr_expect_str_eq(name_at(0xffffffffc0000010, 6 * second), "late");
 }
 
 Test(kernel, keeps_raw_addresses_where_they_are_hidden_and_says_so)
 {
-	struct coll_kernel k;
-	uint64_t key;
-
 	fill(kallsyms, "0000000000000000 T _stext\n0000000000000000 T _etext\n");
 	cr_assert_eq(coll_kernel_init(&k, &images, &opt, NULL), 0);
-	cr_expect_str_eq(name_at(&k, 0xffffffff81000150, 0, &key), "no-vmlinux");
+	cr_expect_str_eq(name_at(0xffffffff81000150, 0), "no-vmlinux");
 	cr_expect_eq(key, 0xffffffff81000150);
 	cr_expect(strstr(k.note, "kptr_restrict"));
-	coll_kernel_fini(&k);
 }
 
 Test(kernel, does_without_names_if_asked)
 {
 	struct coll_kernel_options none = { .no_vmlinux = true };
-	struct coll_kernel k;
-	uint64_t key;
 
 	cr_assert_eq(coll_kernel_init(&k, &images, &none, NULL), 0);
-	cr_expect_str_eq(name_at(&k, 5, 0, &key), "no-vmlinux");
+	cr_expect_str_eq(name_at(5, 0), "no-vmlinux");
 	cr_expect_str_eq(k.note, "");
-	coll_kernel_fini(&k);
 }
 
 Test(kernel, takes_a_vmlinux_where_the_running_kernel_lies)
 {
-	struct coll_kernel_options file = { .vmlinux = "/proc/self/exe", .kallsyms = kallsyms,
-					    .modules = modules };
-	struct coll_kernel k;
-	uint64_t key;
-
-	/* any ELF file with a .text will do */
+	opt.vmlinux = "/proc/self/exe"; /* any ELF file with a .text will do */
 	fill(kallsyms, "ffffffff9a000000 T _stext\nffffffff9b000000 T _etext\n");
-	cr_assert_eq(coll_kernel_init(&k, &images, &file, NULL), 0);
-	cr_expect_str_neq(name_at(&k, 0xffffffff9a000010, 0, &key), "-");
+	cr_assert_eq(coll_kernel_init(&k, &images, &opt, NULL), 0);
+	cr_expect_str_neq(name_at(0xffffffff9a000010, 0), "-");
 	cr_expect_eq(key, 0x10);
-	coll_kernel_fini(&k);
 }
 
 Test(kernel, refuses_a_vmlinux_that_is_none)
 {
 	struct coll_kernel_options file = { .vmlinux = kallsyms, .kallsyms = kallsyms };
-	struct coll_kernel k;
 	struct err err = { 0 };
 
 	fill(kallsyms, "not ELF");
@@ -130,5 +114,4 @@ Test(kernel, refuses_a_vmlinux_that_is_none)
 	coll_kernel_fini(&k);
 	file.vmlinux = "/nonexistent";
 	cr_expect_eq(coll_kernel_init(&k, &images, &file, &err), -ENOENT);
-	coll_kernel_fini(&k);
 }

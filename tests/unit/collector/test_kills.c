@@ -13,11 +13,11 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/dirlist.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "collector/seal.h"
-#include "libspec/dirlist.h"
-#include "libspec/manifest.h"
+#include "collector/daemon/seal.h"
+#include "libspec/session/manifest.h"
 #include "tests/unit/collector/fake_source.h"
 
 /*
@@ -39,8 +39,8 @@ static unsigned long setting(const char *name, unsigned long other)
 
 static void setup(void)
 {
-	count = mmap(NULL, sizeof(*count), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-		     -1, 0);
+	count = mmap(NULL, sizeof(*count), PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	cr_assert_neq(count, MAP_FAILED);
 	snprintf(dir, sizeof(dir), "%s/opfs-kills.XXXXXX",
 		 access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
@@ -139,7 +139,8 @@ static void seal_all(uint64_t in_files)
 
 Test(kills, lose_nothing_that_was_drained_and_raise_no_count)
 {
-	unsigned long kills = setting("OPFS_KILLS", KILLS), seed = setting("OPFS_SEED", 1);
+	unsigned long kills = setting("OPFS_KILLS", KILLS),
+		      seed = setting("OPFS_SEED", 1);
 	unsigned sessions = 0;
 	uint64_t samples = 0;
 
@@ -149,10 +150,12 @@ Test(kills, lose_nothing_that_was_drained_and_raise_no_count)
 
 		live_and_die(seed + i + 1);
 		cr_assert_eq(fake_sum(dir, &sum, &err), 0, "kill %lu: %s", i, err.msg);
-		cr_assert_geq(sum.in_files, count->done, "kill %lu: %lu in files, %lu were given",
-			      i, (unsigned long)sum.in_files, (unsigned long)count->done);
-		cr_assert_leq(sum.in_files, count->begun, "kill %lu: %lu in files of %lu", i,
-			      (unsigned long)sum.in_files, (unsigned long)count->begun);
+		cr_assert_geq(sum.in_files, count->done,
+			      "kill %lu: %lu in files, %lu were given", i,
+			      (unsigned long)sum.in_files, (unsigned long)count->done);
+		cr_assert_leq(sum.in_files, count->begun, "kill %lu: %lu in files of %lu",
+			      i, (unsigned long)sum.in_files,
+			      (unsigned long)count->begun);
 		cr_assert_leq(sum.stored, sum.in_files);
 		if ((i + 1) % LIVES)
 			continue;

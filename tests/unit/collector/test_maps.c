@@ -2,13 +2,15 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "collector/maps.h"
+#include "collector/who/maps.h"
 
 static const char A[] = "a", B[] = "b";
 
 static void add(struct coll_space **s, uint64_t start, uint64_t end, const char *label)
 {
-	struct coll_map m = { .start = start, .end = end, .file_off = start, .label = label };
+	struct coll_map m = {
+		.start = start, .end = end, .file_off = start, .label = label
+	};
 
 	cr_assert_eq(coll_space_add(s, &m), 0);
 }
@@ -73,7 +75,8 @@ Test(maps, agrees_with_a_table_of_bytes_for_random_mappings)
 
 	srand(1);
 	for (int round = 0; round < ROUNDS; round++) {
-		int from = rand() % (SIZE - 1), to = from + 1 + rand() % (SIZE - from - 1);
+		int from = rand() % (SIZE - 1),
+		    to = from + 1 + rand() % (SIZE - from - 1);
 		int who = 1 + rand() % 3;
 
 		if (rand() % 4)

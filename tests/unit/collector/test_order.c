@@ -4,11 +4,23 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "collector/decode.h"
-#include "collector/order.h"
+#include "collector/source/decode.h"
+#include "collector/source/order.h"
 #include "tests/unit/collector/records.h"
 
 enum { RING = 4096, NR = 3 };
+
+static struct coll_layout layout;
+
+static void setup(void)
+{
+	struct perf_event_attr attr = { 0 };
+
+	coll_layout_ask(false, &attr);
+	cr_assert_eq(coll_layout_init(&layout, &attr, NULL), 0);
+}
+
+TestSuite(order, .init = setup);
 
 static struct perf_event_mmap_page *page(struct coll_ring *r)
 {
@@ -21,7 +33,7 @@ static void ring_init(struct coll_ring *r)
 			  PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	cr_assert_neq(base, MAP_FAILED);
-	cr_assert_eq(coll_ring_init(r, base, RING), 0);
+	cr_assert_eq(coll_ring_init(r, base, RING, &layout), 0);
 }
 
 /* What the kernel does; false if there is no room. */
@@ -44,7 +56,7 @@ struct seen {
 static int take(void *ctx, const void *rec, size_t len)
 {
 	struct seen *s = ctx;
-	uint64_t time_ns = coll_decode_time(rec, len);
+	uint64_t time_ns = coll_layout_time(&layout, rec, len);
 
 	cr_expect_leq(s->last_ns, time_ns);
 	s->last_ns = time_ns;

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "collector/procfs.h"
-#include "collector/tasks.h"
+#include "collector/who/procfs.h"
+#include "collector/who/tasks.h"
 
 Test(procfs, reads_executable_mappings_only)
 {

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "collector/route.h"
+#include "collector/store/route.h"
 
 #define L COLL_SEPARATE_LIB
 #define K COLL_SEPARATE_KERNEL
@@ -31,13 +31,13 @@ struct row {
 ParameterizedTestParameters(route, files_by_separate)
 {
 	static struct row rows[] = {
-		{ 0, PROG, PROG, PROG },      { 0, PROG, LIB, LIB },
-		{ 0, PROG, KERN, KERN },      { 0, PROG, ANON, PROG },
-		{ L, PROG, LIB, PROG },	      { L, PROG, KERN, KERN },
-		{ L, PROG, ANON, PROG },      { L | K, PROG, KERN, PROG },
-		{ L | K, PROG, LIB, PROG },   { 0, NONE, LIB, LIB },
-		{ L, NONE, LIB, NONE },	      { 0, NONE, ANON, NONE },
-		{ L | K, NONE, KERN, KERN },  { L, NONE, KERN, KERN },
+		{ 0, PROG, PROG, PROG },     { 0, PROG, LIB, LIB },
+		{ 0, PROG, KERN, KERN },     { 0, PROG, ANON, PROG },
+		{ L, PROG, LIB, PROG },      { L, PROG, KERN, KERN },
+		{ L, PROG, ANON, PROG },     { L | K, PROG, KERN, PROG },
+		{ L | K, PROG, LIB, PROG },  { 0, NONE, LIB, LIB },
+		{ L, NONE, LIB, NONE },      { 0, NONE, ANON, NONE },
+		{ L | K, NONE, KERN, KERN }, { L, NONE, KERN, KERN },
 	};
 
 	return cr_make_param_array(struct row, rows, sizeof(rows) / sizeof(rows[0]));
@@ -59,8 +59,12 @@ ParameterizedTest(struct row *row, route, files_by_separate)
 
 Test(route, keeps_threads_and_cpus_apart_only_if_asked)
 {
-	struct coll_context c = { .image = &images[PROG], .app = &images[PROG],
-				  .tgid = 7, .tid = 8, .cpu = 1, .event = 3 };
+	struct coll_context c = { .image = &images[PROG],
+				  .app = &images[PROG],
+				  .tgid = 7,
+				  .tid = 8,
+				  .cpu = 1,
+				  .event = 3 };
 	struct coll_key key;
 
 	cr_assert(coll_route(L, &c, &key));
@@ -77,7 +81,8 @@ Test(route, takes_dependents_along_with_a_wanted_program_and_not_the_other_way)
 {
 	struct coll_context in_lib = { .image = &images[LIB], .app = &images[PROG] };
 	struct coll_context in_prog = { .image = &images[PROG], .app = &images[PROG] };
-	struct coll_context in_kern = { .image = &images[KERN], .app = &images[PROG],
+	struct coll_context in_kern = { .image = &images[KERN],
+					.app = &images[PROG],
 					.kernel = true };
 
 	images[PROG].wanted = true;
@@ -100,9 +105,15 @@ Test(route, reads_separate_lists)
 		const char *list;
 		unsigned sets;
 	} rows[] = {
-		{ "none", 0 },	       { "lib", L },	       { "library", L },
-		{ "kernel", L | K },   { "thread", L | T },    { "cpu,thread", L | T | C },
-		{ "none,thread", T },  { "kernel,none", 0 },   { "all", L | K | T | C },
+		{ "none", 0 },
+		{ "lib", L },
+		{ "library", L },
+		{ "kernel", L | K },
+		{ "thread", L | T },
+		{ "cpu,thread", L | T | C },
+		{ "none,thread", T },
+		{ "kernel,none", 0 },
+		{ "all", L | K | T | C },
 		{ "none,lib,cpu", L | C },
 	};
 	struct err err = { 0 };

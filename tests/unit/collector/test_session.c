@@ -10,7 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "collector/session.h"
+#include "collector/store/session.h"
 
 static char dir[] = "/tmp/opfs-session.XXXXXX";
 static struct coll_session s;
@@ -114,17 +114,21 @@ Test(coll_session, samples_that_have_no_name_yet_get_one)
 	cr_assert_eq(rotate("saved", 0, &old, &err), 0, "%s", err.msg);
 	cr_expect_not(there(".next"));
 	cr_expect_not(there(".last"));
-	snprintf(command, sizeof(command), "ls -d %s/samples/2*Z*/{root} >/dev/null", dir);
+	snprintf(command, sizeof(command), "ls -d %s/samples/2*Z*/{root} >/dev/null",
+		 dir);
 	cr_expect_eq(system(command), 0);
 }
 
 Test(coll_session, names_that_could_not_be_shown_are_refused)
 {
-	static const char *const wrong[] = { "", ".", ".x", "a/b", "..", "current", "a\nb" };
+	static const char *const wrong[] = {
+		"", ".", ".x", "a/b", "..", "current", "a\nb"
+	};
 	struct err err = { 0 };
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
-		cr_expect_eq(coll_session_name_check(wrong[i], &err), -EINVAL, "%s", wrong[i]);
+		cr_expect_eq(coll_session_name_check(wrong[i], &err), -EINVAL, "%s",
+			     wrong[i]);
 	cr_expect_eq(coll_session_name_check("before the change", &err), 0);
 	cr_expect_not(coll_session_name_is_time("before"));
 	cr_expect(coll_session_name_is_time("2026-11-21T09-00-00Z-2"));

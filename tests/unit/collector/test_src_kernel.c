@@ -10,8 +10,9 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "collector/driver_fs.h"
-#include "collector/src_kernel.h"
+#include "collector/source/driver.h"
+#include "collector/source/driver_fs.h"
+#include "collector/source/perf_open.h"
 #include "tests/unit/collector/words.h"
 
 /* Files like the driver's, and a pipe for its buffer. */
@@ -20,8 +21,10 @@ static int at, writer;
 static struct words in;
 static struct coll_ext ext;
 static struct coll_event event;
-static struct coll_driver_options opt = { .events = &event, .nr_events = 1, .ext = &ext,
-					  .dir = dir };
+static struct coll_source_want opt = {
+	.events = &event, .nr_events = 1, .ext = &ext, .path = dir
+};
+static char notes[256];
 static struct coll_source *source;
 static struct err err;
 static uint64_t samples, lost;
@@ -44,14 +47,17 @@ static void expect_file(const char *path, const char *want)
 static void setup(void)
 {
 	static const char *const files[][2] = {
-		{ "enable", "0\n" }, { "source", "auto\n" }, { "timer_hz", "1000\n" },
-		{ "backtrace_depth", "0\n" }, { "cpu_buffer_size", "16384\n" },
+		{ "enable", "0\n" },
+		{ "source", "auto\n" },
+		{ "timer_hz", "1000\n" },
+		{ "backtrace_depth", "0\n" },
+		{ "cpu_buffer_size", "16384\n" },
 		{ "stats/received", "0\n" },
 	};
 	static const char *const counter[][2] = {
-		{ "enabled", "1\n" }, { "event", "7\n" }, { "unit_mask", "0\n" },
-		{ "count", "0\n" }, { "kernel", "1\n" }, { "user", "1\n" },
-		{ "extra", "0\n" }, { "type", "4\n" },
+		{ "enabled", "1\n" }, { "event", "7\n" },  { "unit_mask", "0\n" },
+		{ "count", "0\n" },   { "kernel", "1\n" }, { "user", "1\n" },
+		{ "extra", "0\n" },   { "type", "4\n" },
 	};
 	char path[64];
 
@@ -103,7 +109,8 @@ static int take(void *ctx, const struct coll_rec *rec)
 
 static void open_source(void)
 {
-	cr_assert_eq(coll_driver_new(&opt, &source, &err), 0, "%s", err.msg);
+	cr_assert_eq(coll_source_driver.open(&opt, &source, notes, &err), 0, "%s",
+		     err.msg);
 }
 
 static void close_source(void)
@@ -228,7 +235,8 @@ Test(src_kernel, saves_the_stream)
 
 static void expect_refused(int code, const char *why)
 {
-	cr_expect_eq(coll_driver_new(&opt, &source, &err), code, "%s", err.msg);
+	cr_expect_eq(coll_source_driver.open(&opt, &source, notes, &err), code, "%s",
+		     err.msg);
 	cr_expect(strstr(err.msg, why), "%s", err.msg);
 	source = NULL;
 }
@@ -260,6 +268,6 @@ Test(src_kernel, says_that_the_driver_is_not_loaded)
 {
 	if (!access("/sys/module/opfs_sampler", F_OK))
 		cr_skip_test("it is loaded here");
-	opt.dir = "/tmp/there/is/nothing";
+	opt.path = "/tmp/there/is/nothing";
 	expect_refused(-ENODEV, "modprobe");
 }

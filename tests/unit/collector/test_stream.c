@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "collector/stream.h"
+#include "collector/source/stream.h"
 #include "tests/unit/collector/words.h"
 
 enum { MAX_TAKEN = 64 };
@@ -125,7 +125,8 @@ Test(stream, goes_on_where_a_read_ended)
 	put_note(&in, OPK_COOKIE, 1, NULL, 0);
 	put_sample(&in, 7, 0);
 	for (size_t nr = 1; nr <= in.nr; nr++) {
-		cr_assert_eq(coll_stream_feed(&stream, in.w + from, nr - from, &used, NULL),
+		cr_assert_eq(coll_stream_feed(&stream, in.w + from, nr - from, &used,
+					      NULL),
 			     0);
 		from += used;
 	}
@@ -305,7 +306,8 @@ Test(stream, every_reason_of_the_driver_has_a_figure)
 Test(stream, hands_over_registers)
 {
 	put_note(&in, OPK_IBS_OP, 4, WORDS(0x10, 0, 0xff, 1, 2, 3, 4));
-	put_note(&in, OPK_IBS_FETCH, 400, WORDS(0x10, 0, 0xff, 1)); /* says more than it has */
+	put_note(&in, OPK_IBS_FETCH, 400,
+		 WORDS(0x10, 0, 0xff, 1)); /* says more than it has */
 	put_note(&in, OPK_TRACE_BEGIN, 2, NULL, 0);
 	put_note(&in, OPK_IBS_OP, 2, WORDS(0x11, 0, 0, 8, 9));
 	put_sample(&in, 0x99, 0);
@@ -388,7 +390,8 @@ Test(stream, remembers_a_bounded_number_of_regions)
 	for (uint64_t i = 0; i < 20000; i++) {
 		nr_taken = 0;
 		many.nr = 0;
-		put_note(&many, OPK_ANON, OPK_ANON_VDSO, WORDS(i << 12, (i << 12) + 0xfff));
+		put_note(&many, OPK_ANON, OPK_ANON_VDSO,
+			 WORDS(i << 12, (i << 12) + 0xfff));
 		cr_assert_eq(coll_stream_feed(&stream, many.w, many.nr, &used, NULL), 0);
 		cr_assert_eq(nr_taken, 1);
 		first = i ? first : taken[0].rec.origin.handle;

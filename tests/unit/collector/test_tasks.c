@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <unistd.h>
 
-#include "collector/tasks.h"
+#include "collector/who/tasks.h"
 
 static struct coll_images images;
 static struct coll_tasks tasks;
@@ -23,15 +23,20 @@ TestSuite(tasks, .init = setup, .fini = teardown);
 
 static void map_file(uint32_t tgid, uint64_t start, const char *name)
 {
-	struct coll_mmap m = { .start = start, .len = 0x1000, .filename = name, .inode = 1 };
+	struct coll_mmap m = {
+		.start = start, .len = 0x1000, .filename = name, .inode = 1
+	};
 
 	cr_assert_eq(coll_tasks_mmap(&tasks, tgid, &m), 0);
 }
 
 static void fork_of(uint32_t parent, uint32_t tgid, uint32_t tid)
 {
-	struct coll_rec rec = { .kind = COLL_REC_FORK, .tgid = tgid, .tid = tid,
-				.parent = { parent, parent }, .time_ns = 10 };
+	struct coll_rec rec = { .kind = COLL_REC_FORK,
+				.tgid = tgid,
+				.tid = tid,
+				.parent = { parent, parent },
+				.time_ns = 10 };
 
 	cr_assert_eq(coll_tasks_fork(&tasks, &rec), 0);
 }
@@ -48,8 +53,9 @@ static void exec_of(uint32_t tgid, const char *name, const char *exe)
 
 static void exit_of(uint32_t tgid, uint32_t tid, uint64_t time_ns)
 {
-	struct coll_rec rec = { .kind = COLL_REC_EXIT, .tgid = tgid, .tid = tid,
-				.time_ns = time_ns };
+	struct coll_rec rec = {
+		.kind = COLL_REC_EXIT, .tgid = tgid, .tid = tid, .time_ns = time_ns
+	};
 
 	coll_tasks_exit(&tasks, &rec);
 }
@@ -215,8 +221,11 @@ static uint32_t stored(uint32_t tgid)
 /* A process that began at @start_ns, as a fork tells. */
 static void begin(uint32_t tgid, uint64_t start_ns)
 {
-	struct coll_rec rec = { .kind = COLL_REC_FORK, .tgid = tgid, .tid = tgid,
-				.parent = { 1, 1 }, .time_ns = start_ns };
+	struct coll_rec rec = { .kind = COLL_REC_FORK,
+				.tgid = tgid,
+				.tid = tgid,
+				.parent = { 1, 1 },
+				.time_ns = start_ns };
 
 	cr_assert_eq(coll_tasks_fork(&tasks, &rec), 0);
 }

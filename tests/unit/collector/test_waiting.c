@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <criterion/criterion.h>
 
-#include "collector/waiting.h"
+#include "collector/store/waiting.h"
 
 static uint64_t filed, filed_samples;
 static const struct coll_image *last;

@@ -13,11 +13,12 @@ struct words {
 	size_t nr;
 };
 
-#define WORDS(...) (const uint64_t[]){ __VA_ARGS__ }, \
-	sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t)
+#define WORDS(...)                                                                       \
+	(const uint64_t[]){ __VA_ARGS__ },                                               \
+		sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t)
 
-static inline void put_note(struct words *s, uint32_t code, uint32_t arg, const uint64_t *w,
-			    size_t nr)
+static inline void put_note(struct words *s, uint32_t code, uint32_t arg,
+			    const uint64_t *w, size_t nr)
 {
 	s->w[s->nr++] = OPK_ESCAPE;
 	s->w[s->nr++] = OPK_HEAD(code, nr, arg);
@@ -28,7 +29,8 @@ static inline void put_note(struct words *s, uint32_t code, uint32_t arg, const 
 
 static inline void put_hello(struct words *s)
 {
-	put_note(s, OPK_HELLO, OPK_BUFFER_VERSION, WORDS(OPK_MAGIC, 1000, 2000, 4, 16, 100));
+	put_note(s, OPK_HELLO, OPK_BUFFER_VERSION,
+		 WORDS(OPK_MAGIC, 1000, 2000, 4, 16, 100));
 }
 
 static inline void put_task(struct words *s, uint32_t tgid, uint32_t tid, uint32_t app)

@@ -12,7 +12,7 @@
 #include "events/event.h"
 #include "events/generate/pfm.h"
 #include "events/machine.h"
-#include "events/source.h"
+#include "events/table/source.h"
 
 static const struct ev_table *table(const char *cpu)
 {

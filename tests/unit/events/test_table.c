@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "events/source.h"
-#include "events/table.h"
+#include "events/table/source.h"
+#include "events/table/table.h"
 #include "tests/unit/events/text_source.h"
 
 static int load(const char *events, const char *masks, struct ev_table **t,

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "libspec/sample_format.h"
+#include "libspec/sample/sample_format.h"
 
 /* A directory of the test's own, removed at its end. */
 struct scratch {

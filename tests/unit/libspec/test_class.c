@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "libspec/class.h"
+#include "libspec/spec/class.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -31,7 +31,7 @@ static struct spec_name task(int64_t tgid, int64_t tid, int64_t cpu)
 	return n;
 }
 
-static int classify(struct spec_classes *c, const struct spec_name *names, size_t nr,
+static int classify(struct spec_classes *out, const struct spec_name *names, size_t nr,
 		    struct spec_class_rules rules, size_t max, struct err *err)
 {
 	const struct spec_name *of[64];
@@ -39,7 +39,7 @@ static int classify(struct spec_classes *c, const struct spec_name *names, size_
 	cr_assert_leq(nr, 64);
 	for (size_t i = 0; i < nr; i++)
 		of[i] = &names[i];
-	return spec_classes_init(c, of, nr, &rules, max, err);
+	return spec_classes_init(out, of, nr, &rules, max, err);
 }
 
 static void must(struct spec_classes *c, const struct spec_name *names, size_t nr,
@@ -50,6 +50,15 @@ static void must(struct spec_classes *c, const struct spec_name *names, size_t n
 	cr_assert_eq(classify(c, names, nr, rules, 64, &err), 0, "%s", err.msg);
 }
 
+static struct spec_classes c;
+
+static void teardown(void)
+{
+	spec_classes_fini(&c);
+}
+
+TestSuite(class, .fini = teardown);
+
 static const struct spec_class_rules plain,
 	by_cpu = { .split_cpu = true }, by_tgid = { .split_tgid = true },
 	by_tid = { .split_tid = true },
@@ -57,18 +66,14 @@ static const struct spec_class_rules plain,
 
 Test(class, nothing_has_no_classes)
 {
-	struct spec_classes c;
-
 	must(&c, NULL, 0, plain);
 	cr_expect_eq(c.nr, 0);
 	cr_expect_eq(c.axis, SPEC_AXIS_EVENT);
-	spec_classes_fini(&c);
 }
 
 Test(class, tasks_and_cpus_are_one_column_unless_split)
 {
 	struct spec_name names[] = { task(1, 2, 0), task(3, 4, 1), task(5, 5, 0) };
-	struct spec_classes c;
 
 	must(&c, names, 3, plain);
 	cr_assert_eq(c.nr, 1);
@@ -77,7 +82,6 @@ Test(class, tasks_and_cpus_are_one_column_unless_split)
 	cr_expect_eq(c.classes[0].cpu, SPEC_ALL);
 	for (int i = 0; i < 3; i++)
 		cr_expect_eq(c.of_name[i], 0);
-	spec_classes_fini(&c);
 }
 
 Test(class, events_are_ordered_by_mask_then_name_then_count_as_text)
@@ -92,7 +96,6 @@ Test(class, events_are_ordered_by_mask_then_name_then_count_as_text)
 	} want[] = { { "B", 10 }, { "B", 100 }, { "B", 9 },
 		     { "C", 1 },  { "Z", 1 },   { "A", 5 } };
 	static const uint32_t of[] = { 0, 2, 1, 3, 5, 4, 0 };
-	struct spec_classes c;
 
 	must(&c, names, 7, plain);
 	cr_assert_eq(c.nr, 6);
@@ -102,14 +105,12 @@ Test(class, events_are_ordered_by_mask_then_name_then_count_as_text)
 	}
 	for (int i = 0; i < 7; i++)
 		cr_expect_eq(c.of_name[i], of[i], "name %d", i);
-	spec_classes_fini(&c);
 }
 
 Test(class, numbers_of_tasks_are_ordered_as_numbers_and_all_is_last)
 {
 	struct spec_name names[] = { task(1, 1, SPEC_ALL), task(1, 1, 10),
 				     task(1, 1, 9) };
-	struct spec_classes c;
 
 	must(&c, names, 3, by_cpu);
 	cr_assert_eq(c.nr, 3);
@@ -117,14 +118,12 @@ Test(class, numbers_of_tasks_are_ordered_as_numbers_and_all_is_last)
 	cr_expect_eq(c.classes[0].cpu, 9);
 	cr_expect_eq(c.classes[1].cpu, 10);
 	cr_expect_eq(c.classes[2].cpu, SPEC_ALL);
-	spec_classes_fini(&c);
 }
 
 Test(class, merged_unit_masks_show_the_bits_of_all)
 {
 	struct spec_name names[] = { event("A", 5, 0x01), event("A", 5, 0x40),
 				     event("B", 5, 0x02), event("A", 6, 0x04) };
-	struct spec_classes c;
 
 	must(&c, names, 4, (struct spec_class_rules){ .merge_unitmask = true });
 	cr_assert_eq(c.nr, 3);
@@ -132,29 +131,24 @@ Test(class, merged_unit_masks_show_the_bits_of_all)
 	cr_expect_eq(c.classes[c.of_name[0]].unit_mask, 0x41);
 	cr_expect_eq(c.classes[c.of_name[2]].unit_mask, 0x02);
 	cr_expect_eq(c.classes[c.of_name[3]].unit_mask, 0x04);
-	spec_classes_fini(&c);
 }
 
 Test(class, a_process_and_its_threads_go_together_if_they_are_the_same)
 {
 	struct spec_name names[] = { task(7, 7, 0), task(8, 8, 0) };
-	struct spec_classes c;
 
 	must(&c, names, 2, by_both);
 	cr_expect_eq(c.nr, 2);
 	cr_expect_eq(c.axis, SPEC_AXIS_TGID);
-	spec_classes_fini(&c);
 }
 
 Test(class, threads_of_one_process_are_an_axis)
 {
 	struct spec_name names[] = { task(7, 7, 0), task(7, 8, 0) };
-	struct spec_classes c;
 
 	must(&c, names, 2, by_both);
 	cr_expect_eq(c.nr, 2);
 	cr_expect_eq(c.axis, SPEC_AXIS_TID);
-	spec_classes_fini(&c);
 }
 
 static void refuses(const struct spec_name *names, size_t nr,
@@ -162,13 +156,13 @@ static void refuses(const struct spec_name *names, size_t nr,
 		    const char *advice)
 {
 	struct err err = { 0 };
-	struct spec_classes c;
+	struct spec_classes none;
 
-	cr_expect_eq(classify(&c, names, nr, rules, 64, &err), -EINVAL);
+	cr_expect_eq(classify(&none, names, nr, rules, 64, &err), -EINVAL);
 	cr_expect(strstr(err.msg, first) && strstr(err.msg, second) &&
 			  strstr(err.msg, advice),
 		  "%s", err.msg);
-	cr_expect_null(c.classes);
+	cr_expect_null(none.classes);
 }
 
 Test(class, two_axes_are_refused_with_the_reason_and_a_way_out)
@@ -202,7 +196,6 @@ Test(class, as_many_as_allowed_and_no_more)
 {
 	struct spec_name names[5];
 	struct err err = { 0 };
-	struct spec_classes c;
 
 	for (int i = 0; i < 5; i++)
 		names[i] = task(1, 1, i);
@@ -216,7 +209,6 @@ Test(class, as_many_as_allowed_and_no_more)
 Test(class, one_split_axis_at_a_time)
 {
 	struct spec_name names[] = { task(1, 10, 0), task(1, 11, 1), task(2, 12, 1) };
-	struct spec_classes c;
 
 	must(&c, names, 3, by_tgid);
 	cr_expect_eq(c.nr, 2);
@@ -226,5 +218,4 @@ Test(class, one_split_axis_at_a_time)
 	must(&c, names, 3, by_tid);
 	cr_expect_eq(c.nr, 3);
 	cr_expect_eq(c.axis, SPEC_AXIS_TID);
-	spec_classes_fini(&c);
 }

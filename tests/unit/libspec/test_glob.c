@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "libspec/glob.h"
+#include "libspec/name/glob.h"
 
 /* A sequence that is the same in every run. */
 static unsigned next_random(unsigned *state)

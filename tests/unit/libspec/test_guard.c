@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "libspec/guard.h"
+#include "libspec/sample/guard.h"
 
 enum { PAGE = 4096 };
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "libspec/images.h"
+#include "libspec/session/images.h"
 #include "tests/unit/libspec/scratch.h"
 
 #define HEADER "# opfs images 1\n"

@@ -9,10 +9,10 @@
 
 #include "base/cleanup.h"
 #include "base/strbuf.h"
-#include "libspec/clock.h"
-#include "libspec/images.h"
-#include "libspec/manifest.h"
-#include "libspec/stats.h"
+#include "libspec/name/clock.h"
+#include "libspec/session/images.h"
+#include "libspec/session/manifest.h"
+#include "libspec/session/stats.h"
 #include "tests/unit/libspec/scratch.h"
 
 #define START UINT64_C(1795251600123456789)
@@ -34,8 +34,9 @@ static void fill(const struct scratch *s)
 	struct spec_image_row row = { .stored = stored,
 				      .real_path = real,
 				      .build_id = { 2, { 0xab, 0xcd } } };
-	struct spec_stats stats = { .value = { [SPEC_STAT_TAKEN] = 7,
-					       [SPEC_STAT_STORED] = 7 } };
+	struct spec_stats stats = {
+		.value = { [SPEC_STAT_TAKEN] = 7, [SPEC_STAT_STORED] = 7 }
+	};
 
 	scratch_write(s, "{root}/x/EVENT", "samples", 7);
 	scratch_write(s, "{root}/empty", "", 0);
@@ -61,8 +62,8 @@ static void verify(const struct scratch *s, struct strbuf *out)
 		strbuf_puts(out, "bad");
 		return;
 	}
-	cr_assert_eq(spec_manifest_verify(s->fd, &m, keep_finding, out, &err), 0,
-		     "%s", err.msg);
+	cr_assert_eq(spec_manifest_verify(s->fd, &m, keep_finding, out, &err), 0, "%s",
+		     err.msg);
 }
 
 Test(manifest, what_is_written_verifies_and_tells_all_facts)
@@ -213,7 +214,11 @@ Test(manifest, names_lead_nowhere_outside)
 
 Test(manifest, a_moment_comes_back_from_its_text)
 {
-	static const uint64_t moments[] = { 0, 1, SPEC_NS_PER_S, START, START / 1000 * 1000,
+	static const uint64_t moments[] = { 0,
+					    1,
+					    SPEC_NS_PER_S,
+					    START,
+					    START / 1000 * 1000,
 					    UINT64_C(4102444799999999999) };
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
 	uint64_t ns;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "libspec/match.h"
+#include "libspec/spec/match.h"
 
 /* Images by index, so that a set of them is a number. */
 static const struct spec_match_image images[] = {
@@ -104,9 +104,9 @@ Test(images, are_meant_by_values_as_the_table_says)
 		bool bits[sizeof(images) / sizeof(*images)];
 		unsigned got = 0;
 
-		cr_assert_eq(
-			spec_value_new(&spec_tags[SPEC_IMAGE], c->raw, false, &v, NULL),
-			0);
+		cr_assert_eq(spec_value_new(&spec_tags[SPEC_IMAGE], c->raw, false, &v,
+					    NULL),
+			     0);
 		cr_assert_eq(spec_match_images(&match, v, c->prefix, bits, NULL), 0);
 		for (size_t k = 0; k < match.nr_images; k++)
 			got |= (unsigned)bits[k] << k;
@@ -229,7 +229,10 @@ Test(order, the_other_tags_come_on_top)
 				  .tgid = 1,
 				  .tid = 2,
 				  .cpu = SPEC_ALL };
-	struct spec_match_file file = { .name = &name, .app = 0, .image = 1 };
+	struct spec_task task = { .comm = (char *)"make", .cgroup = (char *)"/a/b" };
+	struct spec_match_file file = {
+		.name = &name, .app = 0, .image = 1, .task = &task
+	};
 	char *sessions[] = { (char *)"current" };
 	static const struct {
 		enum spec_tag_id id;
@@ -241,6 +244,8 @@ Test(order, the_other_tags_come_on_top)
 		{ SPEC_TGID, "1", "2" },
 		{ SPEC_TID, "3,2", "1" },
 		{ SPEC_CPU, "all", "0" },
+		{ SPEC_COMM, "cc1,m*", "cc1" },
+		{ SPEC_CGROUP, "b", "%2Fa" },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -259,7 +264,22 @@ Test(order, the_other_tags_come_on_top)
 	}
 }
 
-static bool task_matches(enum spec_tag_id id, const char *raw, bool exact, const char *text)
+Test(order, a_file_of_an_unknown_process_matches_no_name_of_one)
+{
+	struct spec_name name = { .event = (char *)"LLC_MISSES" };
+	struct spec_match_file file = { .name = &name, .app = 0, .image = 1 };
+	char *sessions[] = { (char *)"current" };
+	CLEANUP(spec_putp) struct spec *s = spec_new(sessions, 1);
+	struct spec_select sel;
+
+	s = add(s, SPEC_COMM, "*");
+	cr_assert_eq(spec_select_init(&sel, s, &match, NULL, NULL), 0);
+	cr_expect_not(spec_select_file(&sel, &file));
+	spec_select_fini(&sel);
+}
+
+static bool task_matches(enum spec_tag_id id, const char *raw, bool exact,
+			 const char *text)
 {
 	CLEANUP(spec_value_putp) struct spec_value *v = NULL;
 

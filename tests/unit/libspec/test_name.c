@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "libspec/name.h"
+#include "libspec/name/name.h"
 
 static char *show(const struct spec_image *img)
 {

@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 
 #include "base/cleanup.h"
-#include "libspec/pid.h"
+#include "libspec/name/pid.h"
 
 static const char *shown(int64_t stored)
 {
@@ -42,9 +42,10 @@ Test(pid, what_is_shown_is_read_back)
 
 Test(pid, anything_else_is_none)
 {
-	static const char *const bad[] = { "",    ".",     ".2",  "7.",   "7.0",
-					   "7.1", "7.513", "7.x", "7.-2", "4194304.2",
-					   "7.2.3", "99999999999999999999.2" };
+	static const char *const bad[] = {
+		"",      ".",   ".2",   "7.",        "7.0",   "7.1",
+		"7.513", "7.x", "7.-2", "4194304.2", "7.2.3", "99999999999999999999.2"
+	};
 	uint64_t back;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "libspec/sample_write.h"
+#include "libspec/sample/sample_write.h"
 #include "tests/unit/libspec/scratch.h"
 
 static const char path[] = "{root}/a/{dep}/{root}/a/E.1.0.all.all.all";
@@ -32,17 +32,31 @@ int fsync(int fd)
 
 int msync(void *at, size_t len, int flags)
 {
-	return failing > 0 ? fail() :
-			     ((int (*)(void *, size_t, int))dlsym(RTLD_NEXT, "msync"))(
-				     at, len, flags);
+	return failing > 0 ? fail()
+			   : ((int (*)(void *, size_t,
+				       int))dlsym(RTLD_NEXT, "msync"))(at, len, flags);
 }
 
-static struct spec_sample_writer *open_writer(const struct scratch *s)
+static struct scratch s;
+
+static void setup(void)
+{
+	s = scratch_new();
+}
+
+static void teardown(void)
+{
+	scratch_fini(&s);
+}
+
+TestSuite(sample_disk, .init = setup, .fini = teardown);
+
+static struct spec_sample_writer *open_writer(void)
 {
 	struct spec_sample_writer *w = NULL;
 	struct err err = { 0 };
 
-	cr_assert_eq(spec_sample_writer_open(s->fd, path, &header, &w, &err), 0, "%s",
+	cr_assert_eq(spec_sample_writer_open(s.fd, path, &header, &w, &err), 0, "%s",
 		     err.msg);
 	return w;
 }
@@ -63,8 +77,7 @@ static void expect_disk(struct spec_sample_writer *w, uint64_t total, uint64_t s
 
 Test(sample_disk, is_sure_of_what_was_written_back)
 {
-	CLEANUP(scratch_fini) struct scratch s = scratch_new();
-	struct spec_sample_writer *w = open_writer(&s);
+	struct spec_sample_writer *w = open_writer();
 
 	expect_disk(w, 0, 0);
 	add(w, 0, 10);
@@ -76,15 +89,14 @@ Test(sample_disk, is_sure_of_what_was_written_back)
 	add(w, 15, 200); /* grows: that is another file */
 	expect_disk(w, 410, 0);
 	spec_sample_writer_free(w);
-	w = open_writer(&s);
+	w = open_writer();
 	expect_disk(w, 410, 410);
 	spec_sample_writer_free(w);
 }
 
 Test(sample_disk, is_not_sure_of_what_the_disk_refused)
 {
-	CLEANUP(scratch_fini) struct scratch s = scratch_new();
-	struct spec_sample_writer *w = open_writer(&s);
+	struct spec_sample_writer *w = open_writer();
 	struct err err = { 0 };
 
 	add(w, 0, 10);
@@ -102,8 +114,7 @@ Test(sample_disk, is_not_sure_of_what_the_disk_refused)
 
 Test(sample_disk, finds_what_the_file_holds)
 {
-	CLEANUP(scratch_fini) struct scratch s = scratch_new();
-	struct spec_sample_writer *w = open_writer(&s);
+	struct spec_sample_writer *w = open_writer();
 	struct err err = { 0 };
 	uint64_t found = 1;
 
@@ -134,9 +145,9 @@ Test(sample_disk, finds_what_the_file_holds)
 	cr_expect_eq(found, 0);
 }
 
-static void cut(const struct scratch *s, off_t len)
+static void cut(off_t len)
 {
-	CLEANUP(close_fd) int fd = openat(s->fd, path, O_WRONLY | O_CLOEXEC);
+	CLEANUP(close_fd) int fd = openat(s.fd, path, O_WRONLY | O_CLOEXEC);
 
 	cr_assert_eq(ftruncate(fd, len), 0);
 }
@@ -144,14 +155,13 @@ static void cut(const struct scratch *s, off_t len)
 /* As a disk that fails does, a file that was cut raises SIGBUS at an access. */
 Test(sample_disk, survives_a_mapping_that_fails)
 {
-	CLEANUP(scratch_fini) struct scratch s = scratch_new();
-	struct spec_sample_writer *w = open_writer(&s);
+	struct spec_sample_writer *w = open_writer();
 	struct err err = { 0 };
 	uint64_t key = 0;
 	int rc = 0;
 
 	add(w, 0, 2000);
-	cut(&s, 4096);
+	cut(4096);
 	while (!rc && key < 3000)
 		rc = spec_sample_add(w, key++, 1, &err);
 	cr_expect_eq(rc, -EIO);
@@ -163,14 +173,13 @@ Test(sample_disk, survives_a_mapping_that_fails)
 
 Test(sample_disk, does_not_copy_a_mapping_that_fails)
 {
-	CLEANUP(scratch_fini) struct scratch s = scratch_new();
-	struct spec_sample_writer *w = open_writer(&s);
+	struct spec_sample_writer *w = open_writer();
 	uint64_t key = 0;
 	struct stat st;
 	int rc = 0;
 
 	add(w, 0, 8000);
-	cut(&s, 0);
+	cut(0);
 	/* whichever access is the first: none puts what stands in into a file */
 	while (!rc && key < 100000)
 		rc = spec_sample_add(w, 8000 + key++, 1, NULL);

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "libspec/sample_read.h"
+#include "libspec/sample/sample_read.h"
 #include "tests/unit/libspec/scratch.h"
 
 enum { SIZE = 128, LEN = 104 + 20 * SIZE };

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "libspec/sample_read.h"
-#include "libspec/sample_write.h"
+#include "libspec/sample/sample_read.h"
+#include "libspec/sample/sample_write.h"
 #include "tests/unit/libspec/scratch.h"
 
 static const char path[] = "{root}/a/{dep}/{root}/a/E.1.0.all.all.all";
@@ -21,28 +21,41 @@ static const struct spec_sample_header header = {
 	.cpu_type = 4, .event = 5, .count = 100000, .unit_mask = 1, .mtime = 99
 };
 
-static struct spec_sample_writer *open_writer(const struct scratch *s)
+static struct scratch s;
+
+static void setup(void)
+{
+	s = scratch_new();
+}
+
+static void teardown(void)
+{
+	scratch_fini(&s);
+}
+
+TestSuite(sample_write, .init = setup, .fini = teardown);
+
+static struct spec_sample_writer *open_writer(void)
 {
 	struct spec_sample_writer *w = NULL;
 	struct err err = { 0 };
 
-	cr_assert_eq(spec_sample_writer_open(s->fd, path, &header, &w, &err), 0, "%s",
+	cr_assert_eq(spec_sample_writer_open(s.fd, path, &header, &w, &err), 0, "%s",
 		     err.msg);
 	return w;
 }
 
-static struct scratch_sums sums(const struct scratch *s)
+static struct scratch_sums sums(void)
 {
 	size_t len;
-	CLEANUP(free_ptr) char *data = scratch_read(s, path, &len);
+	CLEANUP(free_ptr) char *data = scratch_read(&s, path, &len);
 
 	return scratch_sums(data, len);
 }
 
-static void expect_sound(const struct scratch *s, uint32_t size, uint32_t used,
-			 uint64_t total)
+static void expect_sound(uint32_t size, uint32_t used, uint64_t total)
 {
-	struct scratch_sums got = sums(s);
+	struct scratch_sums got = sums();
 
 	cr_expect_eq(got.size, size, "size %u", got.size);
 	cr_expect_eq(got.used, used, "used %u", got.used);
@@ -52,29 +65,27 @@ static void expect_sound(const struct scratch *s, uint32_t size, uint32_t used,
 }
 
 /* Nothing is left in .new/. */
-static void expect_no_leftovers(const struct scratch *s)
+static void expect_no_leftovers(void)
 {
-	cr_expect_eq(unlinkat(s->fd, ".new", AT_REMOVEDIR), 0);
+	cr_expect_eq(unlinkat(s.fd, ".new", AT_REMOVEDIR), 0);
 }
 
 Test(sample_write, makes_an_empty_file_of_2664_bytes)
 {
-	CLEANUP(scratch_fini) struct scratch s = scratch_new();
 	size_t len;
 
-	spec_sample_writer_free(open_writer(&s));
+	spec_sample_writer_free(open_writer());
 	free(scratch_read(&s, path, &len));
 	cr_expect_eq(len, 2664);
-	expect_sound(&s, 128, 1, 0);
-	expect_no_leftovers(&s);
+	expect_sound(128, 1, 0);
+	expect_no_leftovers();
 }
 
 Test(sample_write, writes_the_header_it_is_given)
 {
-	CLEANUP(scratch_fini) struct scratch s = scratch_new();
 	CLEANUP(spec_sample_fini) struct spec_sample_reader r = { 0 };
 
-	spec_sample_writer_free(open_writer(&s));
+	spec_sample_writer_free(open_writer());
 	cr_assert_eq(spec_sample_open(s.fd, path, &r, NULL), 0);
 	cr_expect_eq(r.header.cpu_type, 4);
 	cr_expect_eq(r.header.event, 5);
@@ -85,8 +96,7 @@ Test(sample_write, writes_the_header_it_is_given)
 
 Test(sample_write, adds_to_a_key_it_has_and_inserts_one_it_has_not)
 {
-	CLEANUP(scratch_fini) struct scratch s = scratch_new();
-	struct spec_sample_writer *w = open_writer(&s);
+	struct spec_sample_writer *w = open_writer();
 
 	cr_expect_eq(spec_sample_add(w, 0x1234, 1, NULL), 0);
 	cr_expect_eq(spec_sample_add(w, 0x1234, 2, NULL), 0);
@@ -94,7 +104,7 @@ Test(sample_write, adds_to_a_key_it_has_and_inserts_one_it_has_not)
 	cr_expect_eq(spec_sample_add(w, UINT64_MAX, 8, NULL), 0);
 	cr_expect_eq(spec_sample_add(w, 7, 0, NULL), 0, "nothing to add");
 	spec_sample_writer_free(w);
-	expect_sound(&s, 128, 4, 15);
+	expect_sound(128, 4, 15);
 }
 
 /* The bytes behind the header that libdb's rules give for @nr keys in order. */
@@ -120,11 +130,13 @@ static char *expected_bytes(const uint64_t *keys, uint32_t nr, uint32_t size)
 
 static void expect_layout(uint32_t nr, uint32_t size)
 {
-	CLEANUP(scratch_fini) struct scratch s = scratch_new();
 	CLEANUP(free_ptr) uint64_t *keys = calloc(nr, sizeof(*keys));
-	struct spec_sample_writer *w = open_writer(&s);
+	struct spec_sample_writer *w;
 	size_t len;
 
+	teardown();
+	setup();
+	w = open_writer();
 	for (uint32_t i = 0; i < nr; i++) {
 		keys[i] = (i * 0x9e3779b97f4a7c15u) >> (i % 3 ? 40 : 0);
 		cr_assert_eq(spec_sample_add(w, keys[i], 1, NULL), 0);
@@ -134,7 +146,7 @@ static void expect_layout(uint32_t nr, uint32_t size)
 	CLEANUP(free_ptr) char *got = scratch_read(&s, path, &len);
 	cr_assert_eq(len, 104 + 20 * (size_t)size, "%u keys: %zu bytes", nr, len);
 	cr_expect_eq(memcmp(got + 72, want + 72, len - 72), 0, "%u keys", nr);
-	expect_no_leftovers(&s);
+	expect_no_leftovers();
 }
 
 Test(sample_write, lays_nodes_and_table_as_the_format_says)
@@ -150,39 +162,35 @@ Test(sample_write, lays_nodes_and_table_as_the_format_says)
 
 Test(sample_write, goes_on_in_a_file_that_exists)
 {
-	CLEANUP(scratch_fini) struct scratch s = scratch_new();
-
 	for (uint32_t run = 0; run < 5; run++) {
-		struct spec_sample_writer *w = open_writer(&s);
+		struct spec_sample_writer *w = open_writer();
 
 		for (uint64_t key = 0; key < 100 * (run + 1); key++)
 			cr_assert_eq(spec_sample_add(w, key * 64, 1, NULL), 0);
 		spec_sample_writer_free(w);
 	}
-	expect_sound(&s, 512, 501, 1500);
+	expect_sound(512, 501, 1500);
 }
 
 Test(sample_write, saturates_into_a_second_node)
 {
-	CLEANUP(scratch_fini) struct scratch s = scratch_new();
-	struct spec_sample_writer *w = open_writer(&s);
+	struct spec_sample_writer *w = open_writer();
 
 	cr_expect_eq(spec_sample_add(w, 5, UINT32_MAX, NULL), 0);
 	cr_expect_eq(spec_sample_add(w, 5, 1, NULL), 0);
 	cr_expect_eq(spec_sample_add(w, 5, 1, NULL), 0);
 	spec_sample_writer_free(w);
-	expect_sound(&s, 128, 3, (uint64_t)UINT32_MAX + 2);
-	w = open_writer(&s); /* the newest is found first after a reopen, too */
+	expect_sound(128, 3, (uint64_t)UINT32_MAX + 2);
+	w = open_writer(); /* the newest is found first after a reopen, too */
 	cr_expect_eq(spec_sample_add(w, 5, 1, NULL), 0);
 	spec_sample_writer_free(w);
-	expect_sound(&s, 128, 3, (uint64_t)UINT32_MAX + 3);
+	expect_sound(128, 3, (uint64_t)UINT32_MAX + 3);
 }
 
-static int open_rc(const struct scratch *s, const struct spec_sample_header *h,
-		   struct err *err)
+static int open_rc(const struct spec_sample_header *h, struct err *err)
 {
 	struct spec_sample_writer *w = NULL;
-	int rc = spec_sample_writer_open(s->fd, path, h, &w, err);
+	int rc = spec_sample_writer_open(s.fd, path, h, &w, err);
 
 	spec_sample_writer_free(w);
 	return rc;
@@ -190,12 +198,11 @@ static int open_rc(const struct scratch *s, const struct spec_sample_header *h,
 
 Test(sample_write, leaves_a_file_of_another_event_or_binary_alone)
 {
-	CLEANUP(scratch_fini) struct scratch s = scratch_new();
 	struct spec_sample_header other[5];
 	struct err err = { 0 };
 	size_t len;
 
-	spec_sample_writer_free(open_writer(&s));
+	spec_sample_writer_free(open_writer());
 	CLEANUP(free_ptr) char *before = scratch_read(&s, path, &len);
 	for (int i = 0; i < 5; i++)
 		other[i] = header;
@@ -205,7 +212,7 @@ Test(sample_write, leaves_a_file_of_another_event_or_binary_alone)
 	other[3].mtime++;
 	other[4].is_kernel++;
 	for (int i = 0; i < 5; i++)
-		cr_expect_eq(open_rc(&s, &other[i], &err), -ESTALE, "%d", i);
+		cr_expect_eq(open_rc(&other[i], &err), -ESTALE, "%d", i);
 	cr_expect(strstr(err.msg, "kernel"), "%s", err.msg);
 	CLEANUP(free_ptr) char *after = scratch_read(&s, path, &len);
 	cr_expect_eq(memcmp(before, after, len), 0);
@@ -213,41 +220,38 @@ Test(sample_write, leaves_a_file_of_another_event_or_binary_alone)
 
 Test(sample_write, refuses_a_damaged_file)
 {
-	CLEANUP(scratch_fini) struct scratch s = scratch_new();
 	struct err err = { 0 };
 
 	scratch_write(&s, path, "", 0);
-	cr_expect_eq(open_rc(&s, &header, &err), -EBADMSG);
+	cr_expect_eq(open_rc(&header, &err), -EBADMSG);
 	cr_expect(strstr(err.msg, path), "%s", err.msg);
 	scratch_write(&s, path, "garbage", 7);
-	cr_expect_eq(open_rc(&s, &header, &err), -EBADMSG);
+	cr_expect_eq(open_rc(&header, &err), -EBADMSG);
 }
 
 Test(sample_write, allows_one_writer_at_a_time)
 {
-	CLEANUP(scratch_fini) struct scratch s = scratch_new();
-	struct spec_sample_writer *w = open_writer(&s);
+	struct spec_sample_writer *w = open_writer();
 	struct err err = { 0 };
 
-	cr_expect_eq(open_rc(&s, &header, &err), -EBUSY);
+	cr_expect_eq(open_rc(&header, &err), -EBUSY);
 	for (uint64_t key = 0; key < 1000; key++)
 		cr_assert_eq(spec_sample_add(w, key, 1, NULL), 0);
-	cr_expect_eq(open_rc(&s, &header, &err), -EBUSY,
-		     "the file that grew is locked, too");
+	cr_expect_eq(open_rc(&header, &err), -EBUSY, "the file that grew is locked, too");
 	spec_sample_writer_free(w);
-	cr_expect_eq(open_rc(&s, &header, &err), 0);
+	cr_expect_eq(open_rc(&header, &err), 0);
 }
 
 /* A sound file with 50 keys whose table is then destroyed. */
-static char *make_broken(const struct scratch *s, size_t *len)
+static char *make_broken(size_t *len)
 {
-	struct spec_sample_writer *w = open_writer(s);
+	struct spec_sample_writer *w = open_writer();
 	char *data;
 
 	for (uint64_t key = 0; key < 50; key++)
 		cr_assert_eq(spec_sample_add(w, key << 20, 1, NULL), 0);
 	spec_sample_writer_free(w);
-	data = scratch_read(s, path, len);
+	data = scratch_read(&s, path, len);
 	memset(data + 104 + 16 * 128, 0xee, 4 * 128);
 	for (int i = 0; i < 50; i++) /* chains that end in themselves */
 		memcpy(data + 104 + 16 * i + 12, &i, 4);
@@ -256,45 +260,42 @@ static char *make_broken(const struct scratch *s, size_t *len)
 
 Test(sample_write, rebuilds_a_table_that_is_garbage)
 {
-	CLEANUP(scratch_fini) struct scratch s = scratch_new();
 	size_t len;
-	CLEANUP(free_ptr) char *data = make_broken(&s, &len);
+	CLEANUP(free_ptr) char *data = make_broken(&len);
 	struct spec_sample_writer *w;
 
 	scratch_write(&s, path, data, len);
-	w = open_writer(&s);
+	w = open_writer();
 	cr_expect_eq(spec_sample_add(w, 7 << 20, 1, NULL), 0);
 	spec_sample_writer_free(w);
-	expect_sound(&s, 128, 51, 51);
+	expect_sound(128, 51, 51);
 }
 
 Test(sample_write, lays_a_file_anew_that_only_readers_can_use)
 {
-	CLEANUP(scratch_fini) struct scratch s = scratch_new();
 	size_t len;
-	CLEANUP(free_ptr) char *data = make_broken(&s, &len);
+	CLEANUP(free_ptr) char *data = make_broken(&len);
 	uint32_t size = 100;
 
 	scratch_write(&s, path, data, 104 + 16 * 51);
-	spec_sample_writer_free(open_writer(&s));
-	expect_sound(&s, 128, 51, 50);
+	spec_sample_writer_free(open_writer());
+	expect_sound(128, 51, 50);
 
 	memcpy(data + 72, &size, 4);
 	scratch_write(&s, path, data, 104 + 20 * 100);
-	spec_sample_writer_free(open_writer(&s));
-	expect_sound(&s, 128, 51, 50);
+	spec_sample_writer_free(open_writer());
+	expect_sound(128, 51, 50);
 
 	size = 1 << 30; /* a size that the length does not bear out */
 	memcpy(data + 72, &size, 4);
 	scratch_write(&s, path, data, len);
-	spec_sample_writer_free(open_writer(&s));
-	expect_sound(&s, 128, 51, 50);
+	spec_sample_writer_free(open_writer());
+	expect_sound(128, 51, 50);
 }
 
 Test(sample_write, keeps_counting_while_a_reader_reads)
 {
-	CLEANUP(scratch_fini) struct scratch s = scratch_new();
-	struct spec_sample_writer *w = open_writer(&s);
+	struct spec_sample_writer *w = open_writer();
 	uint64_t total = 0;
 
 	for (uint64_t key = 0; key < 2000; key++) {
@@ -311,8 +312,7 @@ Test(sample_write, keeps_counting_while_a_reader_reads)
 
 Test(sample_write, counts_nothing_and_lives_on_when_its_directory_is_gone)
 {
-	CLEANUP(scratch_fini) struct scratch s = scratch_new();
-	struct spec_sample_writer *w = open_writer(&s);
+	struct spec_sample_writer *w = open_writer();
 	struct err err = { 0 };
 
 	for (uint64_t key = 0; key < 127; key++)
@@ -324,13 +324,12 @@ Test(sample_write, counts_nothing_and_lives_on_when_its_directory_is_gone)
 	cr_assert_eq(renameat(s.fd, "elsewhere", s.fd, "{root}"), 0);
 	cr_expect_eq(spec_sample_add(w, 127, 1, NULL), 0);
 	spec_sample_writer_free(w);
-	expect_sound(&s, 256, 129, 129);
-	expect_no_leftovers(&s);
+	expect_sound(256, 129, 129);
+	expect_no_leftovers();
 }
 
 Test(sample_write, sweeps_what_a_killed_writer_left_and_nothing_else)
 {
-	CLEANUP(scratch_fini) struct scratch s = scratch_new();
 	struct stat st;
 
 	cr_expect_eq(spec_sample_sweep(s.fd, NULL), 0, "no .new/");
@@ -342,11 +341,11 @@ Test(sample_write, sweeps_what_a_killed_writer_left_and_nothing_else)
 }
 
 /* Adds keys until it is killed; says in @done how many adds came back. */
-static void add_for_ever(const struct scratch *s, volatile uint64_t *done)
+static void add_for_ever(volatile uint64_t *done)
 {
 	struct spec_sample_writer *w = NULL;
 
-	if (spec_sample_writer_open(s->fd, path, &header, &w, NULL))
+	if (spec_sample_writer_open(s.fd, path, &header, &w, NULL))
 		_exit(1);
 	for (uint64_t i = 0;; i++) {
 		if (spec_sample_add(w, (i * 0x9e3779b97f4a7c15u) >> 44, 1, NULL))
@@ -357,7 +356,6 @@ static void add_for_ever(const struct scratch *s, volatile uint64_t *done)
 
 Test(sample_write, killed_at_any_time_loses_nothing_and_can_go_on)
 {
-	CLEANUP(scratch_fini) struct scratch s = scratch_new();
 	volatile uint64_t *done = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
 				       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	uint64_t slack = 0;
@@ -372,7 +370,7 @@ Test(sample_write, killed_at_any_time_loses_nothing_and_can_go_on)
 
 		cr_assert_geq(pid, 0);
 		if (!pid)
-			add_for_ever(&s, done);
+			add_for_ever(done);
 		nanosleep(&wait, NULL);
 		kill(pid, SIGKILL);
 		cr_assert_eq(waitpid(pid, &status, 0), pid);
@@ -385,8 +383,8 @@ Test(sample_write, killed_at_any_time_loses_nothing_and_can_go_on)
 			  (unsigned long long)total, (unsigned long long)*done);
 	}
 	cr_assert_eq(spec_sample_sweep(s.fd, NULL), 0);
-	spec_sample_writer_free(open_writer(&s));
-	cr_expect_eq(sums(&s).wrong, 0);
-	cr_expect_eq(sums(&s).unreachable, 0);
-	expect_no_leftovers(&s);
+	spec_sample_writer_free(open_writer());
+	cr_expect_eq(sums().wrong, 0);
+	cr_expect_eq(sums().unreachable, 0);
+	expect_no_leftovers();
 }

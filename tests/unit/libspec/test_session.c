@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "libspec/session.h"
+#include "libspec/session/session.h"
 #include "tests/unit/libspec/scratch.h"
 
 #define SPEC "E.1.0.all.all.all"
@@ -33,9 +33,9 @@ static int visit(void *ctx, struct spec_session_file *file)
 
 	cr_expect_neq(!file->name, !file->bad);
 	if (file->bad)
-		cr_expect_eq(
-			strncmp(file->bad->msg, file->path, strnlen(file->path, 100)), 0,
-			"%s", file->bad->msg);
+		cr_expect_eq(strncmp(file->bad->msg, file->path,
+				     strnlen(file->path, 100)),
+			     0, "%s", file->bad->msg);
 	strbuf_printf(file->bad ? &s->bad : &s->good, "%s\n", file->path);
 	return ++s->calls == s->stop_after ? 42 : 0;
 }

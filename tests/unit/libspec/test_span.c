@@ -6,9 +6,9 @@
 #include <time.h>
 
 #include "base/cleanup.h"
-#include "libspec/clock.h"
-#include "libspec/span.h"
-#include "libspec/stats.h"
+#include "libspec/name/clock.h"
+#include "libspec/session/stats.h"
+#include "libspec/spec/span.h"
 #include "tests/unit/libspec/scratch.h"
 
 /* 2026-11-21 09:30:00 UTC */
@@ -54,9 +54,11 @@ Test(span, moments_with_a_date_are_those)
 	in_zone("UTC");
 	expect_time("2026-11-21T09:00..2026-11-21T09:05:30",
 		    "2026-11-21T09:00:00Z 2026-11-21T09:05:30Z");
-	expect_time("2026-11-20..2026-11-20", "2026-11-20T00:00:00Z 2026-11-20T23:59:59.999999999Z");
+	expect_time("2026-11-20..2026-11-20",
+		    "2026-11-20T00:00:00Z 2026-11-20T23:59:59.999999999Z");
 	expect_time("2026-11-20", "2026-11-20T00:00:00Z 2026-11-20T23:59:59.999999999Z");
-	expect_time("2026-11-20T09:00", "2026-11-20T09:00:00Z 2026-11-20T09:00:59.999999999Z");
+	expect_time("2026-11-20T09:00",
+		    "2026-11-20T09:00:00Z 2026-11-20T09:00:59.999999999Z");
 	expect_time("2026-11-20T09:00:01",
 		    "2026-11-20T09:00:01Z 2026-11-20T09:00:01.999999999Z");
 	expect_time("..", "1970-01-01T00:00:00Z open");
@@ -73,7 +75,8 @@ Test(span, a_time_of_day_is_the_last_one_and_an_end_the_next_after_it)
 	expect_time("09:00..08:00", "2026-11-21T09:00:00Z 2026-11-22T08:00:00Z");
 	expect_time("09:30", "2026-11-21T09:30:00Z 2026-11-21T09:30:59.999999999Z");
 	expect_time("..09:05", "1970-01-01T00:00:00Z 2026-11-21T09:05:00Z");
-	expect_time("2026-11-19T23:00..01:00", "2026-11-19T23:00:00Z 2026-11-20T01:00:00Z");
+	expect_time("2026-11-19T23:00..01:00",
+		    "2026-11-19T23:00:00Z 2026-11-20T01:00:00Z");
 }
 
 Test(span, ages_count_from_now)
@@ -92,7 +95,8 @@ Test(span, the_zone_is_the_local_one_unless_utc_is_asked_for)
 	in_zone("Europe/Berlin");
 	expect_time("09:00..09:05", "2026-11-21T08:00:00Z 2026-11-21T08:05:00Z");
 	expect_time("09:00Z..09:05Z", "2026-11-21T09:00:00Z 2026-11-21T09:05:00Z");
-	expect_time("2026-07-01T09:00", "2026-07-01T07:00:00Z 2026-07-01T07:00:59.999999999Z");
+	expect_time("2026-07-01T09:00",
+		    "2026-07-01T07:00:00Z 2026-07-01T07:00:59.999999999Z");
 	in_zone("America/New_York");
 	expect_time("23:00..01:00", "2026-11-21T04:00:00Z 2026-11-21T06:00:00Z");
 }
@@ -109,15 +113,31 @@ Test(span, days_with_25_hours_do_not_move_a_time_of_day)
 
 Test(span, what_is_no_span_is_refused)
 {
-	static const char *const bad[] = { "",       "x",     "9:00",       "24:00",
-					   "09:60",  "09",    "2026-13-01", "2026-02-30",
-					   "-5",     "-",     "-5x",        "5m",
-					   "09:00-10:00", "09:00...10:00",  "2026-11-21T",
-					   "2026-11-21T09", "2026-11-21 09:00", "now..-5m",
-					   "2026-11-22..2026-11-21", "09:00ZZ",
-					   "-18446744073709551616s..", "all" };
-	static const char *const bad_ages[] = { "", "5", "-5m", "m", "5m5", "all",
-						"9999999999999999999w" };
+	static const char *const bad[] = { "",
+					   "x",
+					   "9:00",
+					   "24:00",
+					   "09:60",
+					   "09",
+					   "2026-13-01",
+					   "2026-02-30",
+					   "-5",
+					   "-",
+					   "-5x",
+					   "5m",
+					   "09:00-10:00",
+					   "09:00...10:00",
+					   "2026-11-21T",
+					   "2026-11-21T09",
+					   "2026-11-21 09:00",
+					   "now..-5m",
+					   "2026-11-22..2026-11-21",
+					   "09:00ZZ",
+					   "-18446744073709551616s..",
+					   "all" };
+	static const char *const bad_ages[] = {
+		"", "5", "-5m", "m", "5m5", "all", "9999999999999999999w"
+	};
 	char text[200];
 
 	in_zone("UTC");
@@ -132,7 +152,8 @@ Test(span, what_is_no_span_is_refused)
 
 /* ---- sessions */
 
-static int span_of(const struct scratch *s, const char *name, struct spec_session_span *out)
+static int span_of(const struct scratch *s, const char *name,
+		   struct spec_session_span *out)
 {
 	return spec_session_span(s->fd, name, NOW, out, NULL);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "libspec/spec.h"
+#include "libspec/spec/spec.h"
 
 Test(tags, have_unique_names_and_a_doc)
 {

@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/strbuf.h"
-#include "libspec/stats.h"
+#include "libspec/session/stats.h"
 #include "tests/unit/libspec/scratch.h"
 
 static bool exists(const struct scratch *s, const char *path)

@@ -4,7 +4,7 @@
  * kill there would leave behind.
  */
 #define SPEC_STORE_LOG
-#include "libspec/sample_write.c"
+#include "libspec/sample/sample_write.c"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "libspec/tasks.h"
+#include "libspec/session/tasks.h"
 #include "tests/unit/libspec/scratch.h"
 
 Test(tasks, rows_come_back_as_they_were_appended)

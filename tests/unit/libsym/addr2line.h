@@ -2,8 +2,8 @@
 #ifndef TESTS_ADDR2LINE_H
 #define TESTS_ADDR2LINE_H
 
-#include "libsym/lines.h"
-#include "libsym/symtab.h"
+#include "libsym/table/lines.h"
+#include "libsym/table/symtab.h"
 
 struct agreement {
 	size_t asked, known, inlined, differ;

@@ -2,7 +2,7 @@
 /* Lets every test program of this folder be its own symbol helper. */
 #include <unistd.h>
 
-#include "libsym/helper.h"
+#include "libsym/helper/helper.h"
 
 __attribute__((constructor)) static void be_helper(int argc, char **argv)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "libsym/build.h"
+#include "libsym/wire/build.h"
 
 static void add(struct sym_build *b, uint64_t off, uint64_t size, const char *name,
 		uint32_t flags)

@@ -12,10 +12,11 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/strbuf.h"
-#include "libsym/cache.h"
+#include "libsym/server/cache.h"
 
 static struct sym_server *server;
-static struct sym_cache *cache;
+static struct cache *cache;
+static struct sym_cache *syms;
 static char dir[] = "/tmp/opfs-cache.XXXXXX";
 static char path[64];
 
@@ -34,13 +35,16 @@ static void start(void)
 	snprintf(path, sizeof(path), "%s/image", dir);
 	copy_self();
 	server = sym_server_new(NULL);
-	cache = sym_cache_new(server, 64u << 20);
+	cache = cache_new(64u << 20);
 	cr_assert(server && cache);
+	syms = sym_cache_new(server, cache);
+	cr_assert(syms);
 }
 
 static void stop(void)
 {
-	sym_cache_free(cache);
+	cache_free(cache);
+	sym_cache_free(syms);
 	sym_server_free(server);
 	file_remove_tree(AT_FDCWD, dir, NULL);
 }
@@ -52,15 +56,15 @@ static struct sym_table *load(const struct sym_job *job)
 	struct sym_table *t = NULL;
 	struct err err = { 0 };
 
-	cr_assert_eq(sym_cache_load(cache, job, NULL, &t, &err), 0, "%s", err.msg);
+	cr_assert_eq(sym_cache_load(syms, job, NULL, &t, &err), 0, "%s", err.msg);
 	return t;
 }
 
-static struct sym_cache_stats stats(void)
+static struct cache_stats stats(void)
 {
-	struct sym_cache_stats s;
+	struct cache_stats s;
 
-	sym_cache_stats(cache, &s);
+	cache_stats(cache, &s);
 	return s;
 }
 
@@ -107,8 +111,8 @@ Test(cache, a_file_that_changed_is_read_again)
 
 Test(cache, nothing_is_shown_to_another_user)
 {
-	struct sym_cred me = { .uid = getuid(), .gid = getgid() };
-	struct sym_cred other = { .uid = 65534, .gid = 65534 };
+	struct cred me = { .uid = getuid(), .gid = getgid() };
+	struct cred other = { .uid = 65534, .gid = 65534 };
 	struct sym_job mine = { .path = path, .cred = &me };
 	struct sym_job its = { .path = path, .cred = &other };
 	struct sym_table *a, *b;
@@ -137,19 +141,23 @@ Test(cache, different_expectations_are_different_tables)
 
 Test(cache, is_bounded_by_bytes)
 {
-	struct sym_cache *small = sym_cache_new(server, 4096);
-	struct sym_job job = { .path = path };
-	struct sym_cache_stats s;
-	struct sym_table *t = NULL;
+	struct cache *small = cache_new(4096);
+	struct sym_cache *few = sym_cache_new(server, small);
+	struct sym_job job = { .path = path }, other = { .path = path, .name = "other" };
+	struct cache_stats s;
+	struct sym_table *t = NULL, *next = NULL;
 
-	cr_assert_eq(sym_cache_load(small, &job, NULL, &t, NULL), 0);
+	cr_assert_eq(sym_cache_load(few, &job, NULL, &t, NULL), 0);
 	cr_assert(t->bytes > 4096);
-	sym_cache_stats(small, &s);
+	cr_assert_eq(sym_cache_load(few, &other, NULL, &next, NULL), 0);
+	cache_stats(small, &s);
 	cr_expect(s.bytes <= 4096);
 	cr_expect_eq(s.evicted, 1);
 	cr_expect_not_null(sym_find(t, t->syms[0].off), "what is in use lives on");
 	sym_table_put(t);
-	sym_cache_free(small);
+	sym_table_put(next);
+	cache_free(small);
+	sym_cache_free(few);
 }
 
 Test(cache, a_cancelled_load_leaves_nothing_behind)
@@ -158,7 +166,7 @@ Test(cache, a_cancelled_load_leaves_nothing_behind)
 	struct sym_job job = { .path = path };
 	struct sym_table *t = NULL;
 
-	cr_expect_eq(sym_cache_load(cache, &job, &cancel, &t, NULL), -EINTR);
+	cr_expect_eq(sym_cache_load(syms, &job, &cancel, &t, NULL), -EINTR);
 	cr_expect_eq(stats().entries, 0);
 	cr_expect_eq(stats().bytes, 0);
 	sym_table_put(load(&job));
@@ -187,45 +195,4 @@ Test(cache, threads_that_want_the_same_load_it_once)
 	}
 	cr_expect_eq(stats().misses, 1);
 	cr_expect_eq(stats().hits, 7);
-}
-
-static struct sym_lines *lines_of(const struct sym_job *job, const struct sym_range *r,
-				  size_t nr, unsigned flags)
-{
-	struct sym_lines *l = NULL;
-	struct err err = { 0 };
-
-	cr_assert_eq(sym_cache_lines(cache, job, r, nr, flags, NULL, &l, &err), 0, "%s",
-		     err.msg);
-	return l;
-}
-
-Test(cache, lines_are_kept_for_what_was_asked_and_for_whom)
-{
-	struct sym_cred me = { .uid = getuid(), .gid = getgid() };
-	struct sym_job job = { .path = path }, mine = { .path = path, .cred = &me };
-	struct sym_range all = { 0, UINT64_MAX }, less = { 0, 1 << 20 };
-	struct sym_table *t = load(&job);
-	struct sym_lines *a = lines_of(&job, &all, 1, 0), *b[] = {
-		lines_of(&job, &all, 1, 0),
-		lines_of(&job, &less, 1, 0),
-		lines_of(&job, &all, 1, SYM_LINES_INLINES),
-		lines_of(&mine, &all, 1, 0),
-		NULL,
-	};
-
-	cr_expect(a->nr_rows > 1000 && stats().bytes > a->bytes);
-	cr_expect_eq(a, b[0]);
-	cr_expect_neq(a, b[1]);
-	cr_expect_neq(a, b[2]);
-	cr_expect_neq(a, b[3]);
-	cr_expect_eq(stats().hits, 1);
-	cr_expect_eq(stats().misses, 5);
-	copy_self();
-	b[4] = lines_of(&job, &all, 1, 0);
-	cr_expect_neq(a, b[4], "the file is another one now");
-	sym_lines_put(a);
-	for (size_t i = 0; i < 5; i++)
-		sym_lines_put(b[i]);
-	sym_table_put(t);
 }

@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "libsym/demangle.h"
+#include "libsym/table/demangle.h"
+#include "libsym/table/smart.h"
 
 struct name {
 	char raw[128], normal[256], smart[128];

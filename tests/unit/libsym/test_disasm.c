@@ -12,8 +12,9 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/vec.h"
-#include "libsym/disasm_wire.h"
-#include "libsym/image.h"
+#include "libsym/code/disasm.h"
+#include "libsym/helper/image.h"
+#include "libsym/wire/disasm_wire.h"
 
 #define MIB (1u << 20)
 
@@ -404,7 +405,7 @@ Test(disasm, another_build_gives_no_code)
 	struct sym_range r = { 0x5000, 0x5100 };
 	struct sym_disasm *d;
 
-	job.build_id = (struct sym_id){ .len = 4, .bytes = { 1, 2, 3, 4 } };
+	job.build_id = (struct build_id){ .len = 4, .bytes = { 1, 2, 3, 4 } };
 	d = take(&job, &r, 1, "");
 	cr_expect_eq(d->state, SYM_CHANGED);
 	cr_expect(strstr(d->reason, "build-id"));

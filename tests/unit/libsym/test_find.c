@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "libsym/find.h"
+#include "libsym/file/find.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

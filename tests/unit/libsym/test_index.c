@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "libsym/index.h"
+#include "libsym/table/index.h"
 
 static uint32_t find(const struct sym *syms, size_t nr, uint64_t off)
 {

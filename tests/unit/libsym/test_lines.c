@@ -6,14 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/unit/libsym/addr2line.h"
 #include "base/cleanup.h"
 #include "base/strbuf.h"
-#include "libsym/image.h"
-#include "libsym/lines_read.h"
-#include "libsym/server.h"
-
-TestSuite(lines, .timeout = 1000);
+#include "libsym/dwarf/lines.h"
+#include "libsym/helper/image.h"
+#include "libsym/server/server.h"
+#include "tests/unit/libsym/addr2line.h"
 
 #define CC1 "inlined.cc inlined_other.cc"
 
@@ -48,6 +46,8 @@ static void end(void)
 	snprintf(command, sizeof(command), "rm -rf %s", dir);
 	cr_expect_eq(system(command), 0);
 }
+
+TestSuite(lines, .init = begin, .fini = end, .timeout = 1000);
 
 static void build(const char *command)
 {
@@ -170,41 +170,33 @@ ParameterizedTestParameters(lines, a_program_reads_as_addr2line_tells)
 
 ParameterizedTest(struct recipe *r, lines, a_program_reads_as_addr2line_tells)
 {
-	begin();
 	build(r->build);
 	agree(r->tool, strstr(r->build, "-o O2") ? "O2" : "O0",
 	      strstr(r->build, "-o O2") ? "O2" : "O0");
-	end();
 }
 
 Test(lines, a_separate_debug_file_is_read_by_link)
 {
-	begin();
 	build("g++ -gdwarf-4 -O2 -o O2 " CC1
 	      " && objcopy --only-keep-debug O2 O2.debug && "
 	      "cp O2 whole && strip O2 && objcopy --add-gnu-debuglink=O2.debug O2");
 	agree("addr2line", "O2", "whole");
-	end();
 }
 
 Test(lines, what_zstd_packed_is_read)
 {
-	begin();
 	build("g++ -gdwarf-4 -O2 -o whole " CC1 " && cp whole O2 && "
 	      "objcopy --compress-debug-sections=zstd O2");
 	agree("addr2line", "O2", "whole");
-	end();
 }
 
 Test(lines, what_dwz_moved_is_found)
 {
-	begin();
 	build("g++ -gdwarf-4 -O2 -o O2 " CC1 " && g++ -g -O1 -o other " CC1
 	      " && cp O2 whole && dwz -m shared O2 other");
 	agree("addr2line", "O2", "whole");
 	build("g++ -gdwarf-4 -O2 -o O2 " CC1 " && dwz O2");
 	agree("addr2line", "O2", "whole");
-	end();
 }
 
 static void expect_reason(const char *name, const char *part, bool rows)
@@ -222,7 +214,6 @@ static void expect_reason(const char *name, const char *part, bool rows)
 
 Test(lines, what_is_missing_is_told)
 {
-	begin();
 	build("g++ -g -O2 -o O2 " CC1 " && g++ -g -O1 -o other " CC1
 	      " && dwz -m shared O2 other && rm shared");
 	expect_reason("O2",
@@ -235,7 +226,6 @@ Test(lines, what_is_missing_is_told)
 	      "printf 'xxxxxxxx' | dd of=O2 bs=1 conv=notrunc seek=$((0x$off + 40))");
 	expect_reason("O2", "/O2: source lines are missing: .debug_line is damaged",
 		      false);
-	end();
 }
 
 Test(lines, split_dwarf_gives_lines_and_no_inlines)
@@ -245,7 +235,6 @@ Test(lines, split_dwarf_gives_lines_and_no_inlines)
 	struct sym_lines *l;
 	struct agreement a;
 
-	begin();
 	build("g++ -gdwarf-4 -O2 -o whole " CC1
 	      " && g++ -g -gdwarf-4 -O2 -gsplit-dwarf -o O2 " CC1);
 	job = job_of("O2");
@@ -258,7 +247,6 @@ Test(lines, split_dwarf_gives_lines_and_no_inlines)
 	sym_lines_put(l);
 	sym_table_put(t);
 	free((char *)job.path);
-	end();
 }
 
 Test(lines, a_stripped_program_says_why_there_are_none)
@@ -267,7 +255,6 @@ Test(lines, a_stripped_program_says_why_there_are_none)
 	struct sym_table *t;
 	struct sym_lines *l;
 
-	begin();
 	build("g++ -g -s -O2 -o O2 " CC1);
 	job = job_of("O2");
 	t = load_table(&job);
@@ -282,7 +269,6 @@ Test(lines, a_stripped_program_says_why_there_are_none)
 	cr_expect_eq(l->state, SYM_CHANGED);
 	sym_lines_put(l);
 	free((char *)job.path);
-	end();
 }
 
 /* Bytes apart from each other, as the offsets of samples are. */
@@ -323,7 +309,6 @@ Test(lines, single_bytes_get_what_the_whole_gets)
 	struct sym_lines *all, *some;
 	size_t nr;
 
-	begin();
 	build("g++ -g -O2 -o O2 " CC1);
 	job = job_of("O2");
 	t = load_table(&job);
@@ -345,7 +330,6 @@ Test(lines, single_bytes_get_what_the_whole_gets)
 	sym_lines_put(all);
 	sym_table_put(t);
 	free((char *)job.path);
-	end();
 }
 
 Test(lines, paths_have_no_dots_in_them)
@@ -355,7 +339,6 @@ Test(lines, paths_have_no_dots_in_them)
 	struct sym_lines *l;
 	bool header = false;
 
-	begin();
 	build("cd sub && g++ -g -O2 -o ../O2 ../inlined.cc .././/inlined_other.cc");
 	job = job_of("O2");
 	t = load_table(&job);
@@ -369,7 +352,6 @@ Test(lines, paths_have_no_dots_in_them)
 	sym_lines_put(l);
 	sym_table_put(t);
 	free((char *)job.path);
-	end();
 }
 
 Test(lines, a_helper_tells_the_same_as_this_process)
@@ -413,7 +395,6 @@ Test(lines, damaged_dwarf_does_no_harm)
 #ifdef __SANITIZE_ADDRESS__
 	cr_skip_test("the faults of libdw are not ours");
 #endif
-	begin();
 	server = sym_server_new(NULL);
 	job = job_of("bad");
 	srand(7);
@@ -437,13 +418,11 @@ Test(lines, damaged_dwarf_does_no_harm)
 		  damaged, rows);
 	sym_server_free(server);
 	free((char *)job.path);
-	end();
 }
 
 /* Its lines begin at address 0 and are so many that they reach into the code. */
 Test(lines, what_the_linker_left_out_is_not_taken_for_code)
 {
-	begin();
 	build("{ echo 'volatile int v; void unused(void) {'; seq -f 'v = %.0f;' 3000; "
 	      "echo '}'; echo 'int main(void) {'; seq -f 'v += %.0f;' 30; echo '}'; } "
 	      ">left_out.c && gcc -g -O2 -pie -fPIE -ffunction-sections "
@@ -452,14 +431,11 @@ Test(lines, what_the_linker_left_out_is_not_taken_for_code)
 		      "/O2: source lines are missing where those of functions that the "
 		      "linker left out overlap them",
 		      false);
-	end();
 }
 
 Test(lines, big_endian_files_are_read)
 {
-	begin();
 	build("clang --target=s390x-linux-gnu -g -O2 -Dcold=noinline -c -o O2 "
 	      "inlined.c");
 	agree("llvm-addr2line", "O2", "O2");
-	end();
 }

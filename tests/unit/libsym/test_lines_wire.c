@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "libsym/lines_wire.h"
+#include "libsym/wire/lines_wire.h"
 
 static uint32_t text(struct sym_lines_build *b, const char *s)
 {

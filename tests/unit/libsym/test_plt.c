@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <criterion/criterion.h>
 
-#include "libsym/plt.h"
+#include "libsym/elf/plt.h"
 
 /* Bytes and slots as objdump shows them. */
 Test(plt, x86_entries_of_every_layout_are_recognised)

@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "libsym/request.h"
+#include "libsym/wire/request.h"
 
 static struct strbuf make_load(void)
 {
 	static const gid_t groups[] = { 4, 5, 6 };
-	struct sym_cred cred = { .uid = 7, .gid = 8, .groups = groups, .nr_groups = 3 };
+	struct cred cred = { .uid = 7, .gid = 8, .groups = groups, .nr_groups = 3 };
 	struct sym_places places = { .debug_dir = "/debug", .kernel_notes = "/notes" };
 	struct sym_job job = {
 		.kind = SYM_MODULE,
@@ -140,7 +140,7 @@ Test(request, more_ranges_than_bytes_are_refused)
 Test(request, source_paths_and_who_asks_survive)
 {
 	static const gid_t groups[] = { 4 };
-	struct sym_cred cred = { .uid = 7, .gid = 8, .groups = groups, .nr_groups = 1 };
+	struct cred cred = { .uid = 7, .gid = 8, .groups = groups, .nr_groups = 1 };
 	const char *const paths[] = { "/a", "/b c" };
 	CLEANUP(strbuf_fini) struct strbuf b = { 0 };
 	struct sym_request r;

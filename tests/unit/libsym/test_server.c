@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "libsym/image.h"
-#include "libsym/server.h"
+#include "libsym/helper/image.h"
+#include "libsym/server/server.h"
 
 static struct sym_server *server;
 

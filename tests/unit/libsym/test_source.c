@@ -9,9 +9,9 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "libsym/server.h"
-#include "libsym/source_read.h"
-#include "libsym/source_wire.h"
+#include "libsym/helper/source_read.h"
+#include "libsym/server/server.h"
+#include "libsym/wire/source_wire.h"
 
 static struct sym_server *server;
 static char dir[] = "/tmp/opfs-source.XXXXXX";
@@ -51,8 +51,7 @@ static const char *write_file(const char *name, const char *text, mode_t mode)
 	return path;
 }
 
-static struct sym_text *ask(const char *const *paths, size_t nr,
-			    const struct sym_cred *cred)
+static struct sym_text *ask(const char *const *paths, size_t nr, const struct cred *cred)
 {
 	struct sym_text *s = NULL;
 	struct err err = { 0 };
@@ -105,7 +104,7 @@ Test(source, what_is_no_regular_file_is_not_opened)
 	}
 }
 
-static const struct sym_cred nobody = { .uid = 65534, .gid = 65534 };
+static const struct cred nobody = { .uid = 65534, .gid = 65534 };
 
 Test(source, what_the_user_may_not_read_shows_nothing)
 {

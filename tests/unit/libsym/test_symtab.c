@@ -1,38 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <criterion/criterion.h>
-#include <errno.h>
 
-#include "libsym/symtab.h"
-
-Test(symtab, build_ids_survive_text)
-{
-	struct sym_id id = { 0 }, again = { 0 };
-	char hex[65];
-
-	cr_assert_eq(sym_id_parse("00ffa5DE", &id), 0);
-	cr_expect_eq(id.len, 4);
-	sym_id_format(&id, hex);
-	cr_expect_str_eq(hex, "00ffa5de");
-	cr_assert_eq(sym_id_parse(hex, &again), 0);
-	cr_expect(sym_id_equal(&id, &again));
-	again.bytes[3] ^= 1;
-	cr_expect(!sym_id_equal(&id, &again));
-}
-
-Test(symtab, an_id_that_is_none_is_refused)
-{
-	struct sym_id id = { .len = 3 };
-	char longest[67] = { 0 };
-
-	for (int i = 0; i < 66; i++)
-		longest[i] = 'a';
-	cr_expect_eq(sym_id_parse("abc", &id), -EINVAL);
-	cr_expect_eq(sym_id_parse("zz", &id), -EINVAL);
-	cr_expect_eq(sym_id_parse(longest, &id), -EINVAL);
-	cr_expect_eq(id.len, 3, "untouched on failure");
-	cr_expect_eq(sym_id_parse("", &id), 0);
-	cr_expect_eq(id.len, 0);
-}
+#include "libsym/table/symtab.h"
 
 Test(symtab, every_state_and_source_has_a_name)
 {

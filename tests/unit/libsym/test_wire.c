@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "libsym/wire.h"
+#include "libsym/wire/wire.h"
 
 static void add(struct sym_build *b, uint64_t off, const char *name)
 {
@@ -29,7 +29,7 @@ static struct strbuf make_blob(void)
 	add(&b, 32, "tw\no\x1b[2J");
 	sym_build_section(&b, 0, 100, 0x1000);
 	sym_build_state(&b, SYM_UNCHECKED, "why");
-	b.build_id = (struct sym_id){ .len = 2, .bytes = { 1, 2 } };
+	b.build_id = (struct build_id){ .len = 2, .bytes = { 1, 2 } };
 	b.text_off = 16;
 	b.mtime = -5;
 	cr_assert_eq(sym_build_finish(&b), 0);

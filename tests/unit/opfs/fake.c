@@ -100,9 +100,9 @@ static void write_file(struct fake *f, const struct catalog_file *file,
 	memcpy(data, &file->header, sizeof(file->header));
 	memcpy(data + 72, &descr, sizeof(descr));
 	memcpy(data + SPEC_SAMPLE_NODES_OFF + 16, nodes, (size_t)nr * sizeof(*nodes));
-	cr_assert_eq(
-		file_replace(f->cat.dirs[0].fd, file->path, data, bytes, 0600, 0, NULL),
-		0);
+	cr_assert_eq(file_replace(f->cat.dirs[0].fd, file->path, data, bytes, 0600, 0,
+				  NULL),
+		     0);
 	free(data);
 }
 

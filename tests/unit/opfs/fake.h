@@ -2,13 +2,13 @@
 #ifndef TESTS_UNIT_OPFS_FAKE_H
 #define TESTS_UNIT_OPFS_FAKE_H
 
-#include "libspec/sample_format.h"
-#include "opfs/profile.h"
+#include "libspec/sample/sample_format.h"
+#include "opfs/profile/profile.h"
 
 /* A catalog and profiles made by hand, with or without files behind them. */
 struct fake {
 	struct catalog cat;
-	char dir[64]; /* temporary directory the sample files are in; "" before there is one */
+	char dir[64]; /* of the sample files, temporary; "" before there is one */
 };
 
 void fake_init(struct fake *f);

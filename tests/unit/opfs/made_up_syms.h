@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libsym/cache.h"
-#include "libsym/find.h"
-#include "libsym/index.h"
+#include "libsym/file/find.h"
+#include "libsym/server/cache.h"
+#include "libsym/table/index.h"
 
 /* What stands in for helper processes: symbol tables by path, made here.  For one test
  * program each, since it defines functions of libsym. */
@@ -125,7 +125,7 @@ int sym_server_demangle(struct sym_server *s, const char *const *names, size_t n
 }
 
 int sym_server_find(struct sym_server *s, const struct sym_wanted *w,
-		    const struct sym_cred *cred, const atomic_bool *cancel,
+		    const struct cred *cred, const atomic_bool *cancel,
 		    struct sym_found **out, struct err *err)
 {
 	(void)s;

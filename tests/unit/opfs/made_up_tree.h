@@ -4,7 +4,7 @@
 
 /*
  * A tree whose reports take as long as a test wants, in the place of the real one: the
- * functions of opfs/tree.h, for one test program that includes this once.
+ * functions of opfs/tree/tree.h, for one test program that includes this once.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "opfs/tree.h"
+#include "opfs/tree/tree.h"
 
 enum { NR_NAMES = 3000, LARGE = 20 << 20, TEXT_ROOM = 4096 };
 
@@ -28,13 +28,15 @@ static struct shared {
 struct tree {
 	struct catalog saved;
 	struct catalog live[64]; /* by generation */
+	struct cache *cache;
 };
 
 int tree_new(const struct tree_options *o, struct tree **out, struct err *err)
 {
 	struct tree *t = calloc(1, sizeof(*t));
 
-	(void)o, (void)err;
+	(void)err;
+	t->cache = cache_new(o->cache_bytes);
 	t->saved.saved = true;
 	t->saved.generation = 1;
 	for (int i = 0; i < 64; i++)
@@ -45,14 +47,18 @@ int tree_new(const struct tree_options *o, struct tree **out, struct err *err)
 
 void tree_free(struct tree *t)
 {
+	cache_free(t->cache);
 	free(t);
 }
 
-int tree_root(struct tree *t, struct place *out)
+struct cache *tree_cache(struct tree *t)
 {
-	(void)t;
+	return t->cache;
+}
+
+void place_root(struct place *out)
+{
 	*out = (struct place){ .kind = PLACE_ROOT };
-	return 0;
 }
 
 void place_fini(struct place *p)
@@ -97,7 +103,7 @@ int tree_step(struct tree *t, const struct place *from, const char *name, size_t
 	if (from->kind == PLACE_ROOT) {
 		if (!is(name, len, "status"))
 			return session(t, name, len, to);
-		to->root_name = "status";
+		to->file = "status";
 		return 0;
 	}
 	if (is(name, len, "link")) {
@@ -113,14 +119,13 @@ int tree_step(struct tree *t, const struct place *from, const char *name, size_t
 		return -EINVAL;
 	for (size_t i = 0; i < 4; i++)
 		if (is(name, len, files[i]))
-			to->root_name = files[i];
-	return to->root_name ? 0 : -ENOENT;
+			to->file = files[i];
+	return to->file ? 0 : -ENOENT;
 }
 
-bool tree_quick(struct tree *t, const struct place *p, const char *name, size_t len)
+bool tree_is_probe(const char *name, size_t len)
 {
-	(void)t, (void)p, (void)name, (void)len;
-	return true;
+	return len && name[0] == '.';
 }
 
 int tree_refresh(struct tree *t, struct place *p, const struct viewer *v, struct err *err)
@@ -187,7 +192,7 @@ int tree_text(struct tree *t, const struct place *p, const struct viewer *v,
 	      struct text **out, struct err *err)
 {
 	struct text *x = calloc(1, sizeof(*x));
-	const char *name = p->root_name;
+	const char *name = p->file;
 	int rc = 0;
 
 	(void)t, (void)err;
@@ -222,17 +227,17 @@ struct text *tree_text_cached(struct tree *t, const struct place *p,
 	return NULL;
 }
 
-uint64_t tree_samples(const struct place *p)
+uint64_t place_samples(const struct place *p)
 {
 	return p->cat ? 250 : 0;
 }
 
-uint64_t tree_session_samples(const struct place *p)
+uint64_t place_session_samples(const struct place *p)
 {
 	return p->cat ? 1000 : 0;
 }
 
-uint64_t tree_mtime_ns(const struct place *p)
+uint64_t place_mtime_ns(const struct place *p)
 {
 	return p->cat ? 1700000000123456789u + p->cat->generation : 0;
 }

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "opfs/reports.h"
+
 struct sessions disk;
 struct tree *tree;
 const struct viewer owner;
@@ -25,6 +27,7 @@ void places_fini(void)
 void open_tree(bool shared)
 {
 	struct tree_options o = { .session_dir = disk.dir,
+				  .reports = &opfs_reports,
 				  .shared = shared,
 				  .owner = geteuid(),
 				  .cache_bytes = 1 << 20,
@@ -47,7 +50,7 @@ struct place walk(const char *path)
 uint64_t samples(const char *path)
 {
 	struct place p = walk(path);
-	uint64_t n = tree_samples(&p);
+	uint64_t n = place_samples(&p);
 
 	place_fini(&p);
 	return n;
@@ -84,8 +87,8 @@ size_t nr_listed(void)
 {
 	size_t nr = 0;
 
-	for (size_t i = 0; i < nr_reports; i++)
-		nr += !reports[i]->more && !reports[i]->symbol;
+	for (size_t i = 0; i < opfs_reports.nr; i++)
+		nr += !opfs_reports.all[i]->more && !opfs_reports.all[i]->symbol;
 	return nr;
 }
 

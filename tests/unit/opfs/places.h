@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_OPFS_PLACES_H
 #define TESTS_UNIT_OPFS_PLACES_H
 
-#include "opfs/tree.h"
+#include "opfs/tree/tree.h"
 #include "tests/unit/opfs/sessions.h"
 
 /* Places in the tree of a session directory made by hand. */
@@ -30,7 +30,7 @@ struct found {
 };
 int keep(void *ctx, const struct tree_entry *e); /* for tree_list(): to a struct found */
 void found_fini(struct found *f);
-/* Files that a directory lists if no tag contradicts them: not the dear ones. */
+/* Files that a directory lists if no tag contradicts them: not the slow ones. */
 size_t nr_listed(void);
 bool lists(const char *path, const char *name);
 

@@ -10,9 +10,9 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "libspec/name.h"
-#include "libspec/sample_write.h"
-#include "libspec/stats.h"
+#include "libspec/name/name.h"
+#include "libspec/sample/sample_write.h"
+#include "libspec/session/stats.h"
 
 void sessions_init(struct sessions *s)
 {

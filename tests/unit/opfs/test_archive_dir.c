@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "opfs/archive_dir.h"
+#include "opfs/session/archive_dir.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

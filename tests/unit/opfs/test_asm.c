@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "opfs/asm.h"
+#include "opfs/report/source/asm.h"
 
 #include <criterion/criterion.h>
 
@@ -68,10 +68,17 @@ static void done(struct world *w)
 	fake_fini(&w->fake);
 }
 
+static struct world w;
+
+static void teardown(void)
+{
+	done(&w);
+}
+
+TestSuite(asm, .fini = teardown);
+
 Test(asm, a_function_of_two_applications_is_one_and_the_most_sampled_is_first)
 {
-	struct world w;
-
 	make(&w, 0);
 	cr_assert_eq(w.units.nr, 3);
 	cr_expect_eq(w.units.units[0].rows[0]->sym, &hot);
@@ -79,28 +86,21 @@ Test(asm, a_function_of_two_applications_is_one_and_the_most_sampled_is_first)
 	cr_expect_eq(w.units.units[0].samples[0], 9);
 	cr_expect_eq(w.units.units[1].rows[0]->sym, &cold);
 	cr_expect_null(w.units.units[2].rows[0]->sym);
-	done(&w);
 }
 
 Test(asm, the_threshold_asks_functions_not_their_rows)
 {
-	struct world w;
-
 	make(&w, 40); /* neither row of hot alone reaches it: 4 and 5 of 20 */
 	cr_assert_eq(w.units.nr, 1);
 	cr_expect_eq(w.units.units[0].rows[0]->sym, &hot);
-	done(&w);
 }
 
 Test(asm, a_function_is_shown_whole)
 {
-	struct world w;
-
 	make(&w, 0);
 	cr_assert_eq(w.units.units[0].nr_ranges, 1);
 	cr_expect_eq(w.units.units[0].ranges[0].off, 0x100);
 	cr_expect_eq(w.units.units[0].ranges[0].end, 0x140);
-	done(&w);
 }
 
 Test(asm, outside_of_functions_pieces_begin_anew_at_their_first_sample)
@@ -111,7 +111,6 @@ Test(asm, outside_of_functions_pieces_begin_anew_at_their_first_sample)
 		{ 0x4e0, 0x500 }, { 0x500, 0x520 },
 	};
 	const struct asm_unit *u;
-	struct world w;
 
 	make(&w, 0);
 	u = &w.units.units[2];
@@ -120,7 +119,6 @@ Test(asm, outside_of_functions_pieces_begin_anew_at_their_first_sample)
 		cr_expect_eq(u->ranges[i].off, want[i].off, "range %zu", i);
 		cr_expect_eq(u->ranges[i].end, want[i].end, "range %zu", i);
 	}
-	done(&w);
 }
 
 Test(asm, without_helpers_there_is_no_code_and_a_reason)
@@ -128,7 +126,6 @@ Test(asm, without_helpers_there_is_no_code_and_a_reason)
 	CLEANUP(asm_window_fini) struct asm_window window = { 0 };
 	struct profile_image images[8] = { 0 };
 	struct report_job job = { 0 };
-	struct world w;
 
 	make(&w, 0);
 	w.p.images = images;
@@ -137,5 +134,4 @@ Test(asm, without_helpers_there_is_no_code_and_a_reason)
 	cr_expect_eq(window.end, 3);
 	cr_expect_str_eq(asm_reason(&w.units.units[0], &w.p), "there is no code of it");
 	cr_expect_eq(asm_window_next(&window, &w.units, &job, NULL), 0);
-	done(&w);
 }

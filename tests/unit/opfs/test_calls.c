@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "opfs/calls.h"
+#include "opfs/report/calls.h"
 
 #include <criterion/criterion.h>
 

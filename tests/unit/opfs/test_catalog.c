@@ -5,11 +5,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "opfs/catalog.h"
+#include "opfs/session/catalog.h"
+#include "opfs/session/catalog_load.h"
+#include "opfs/session/catalog_store.h"
 #include "tests/unit/opfs/sessions.h"
 
 static struct sessions disk;
 static struct catalog_store *store;
+static struct catalog *a, *b, *c; /* what a test got */
 
 static void setup(void)
 {
@@ -19,51 +22,51 @@ static void setup(void)
 
 static void teardown(void)
 {
+	catalog_put(a);
+	catalog_put(b);
+	catalog_put(c);
 	catalog_store_free(store);
 	sessions_fini(&disk);
 }
 
 TestSuite(catalog, .init = setup, .fini = teardown);
 
-static struct catalog *get(const char *a, const char *b)
+static struct catalog *get(const char *one, const char *two)
 {
-	char *names[] = { (char *)a, (char *)b };
-	struct catalog *c = NULL;
+	char *names[] = { (char *)one, (char *)two };
+	struct catalog *got = NULL;
 	struct err err = { 0 };
 
-	cr_assert_eq(catalog_store_get(store, names, b ? 2 : 1, NULL, &c, &err), 0, "%s",
-		     err.msg);
-	return c;
+	cr_assert_eq(catalog_store_get(store, names, two ? 2 : 1, NULL, &got, &err), 0,
+		     "%s", err.msg);
+	return got;
 }
 
 /* Asks until the generation is another one; for at most two minutes. */
 static struct catalog *get_changed(const char *name, uint64_t generation)
 {
-	struct catalog *c = get(name, NULL);
+	struct catalog *now = get(name, NULL);
 
-	for (int i = 0; i < 12000 && c->generation == generation; i++) {
-		catalog_put(c);
+	for (int i = 0; i < 12000 && now->generation == generation; i++) {
+		catalog_put(now);
 		usleep(10000);
-		c = get(name, NULL);
+		now = get(name, NULL);
 	}
-	cr_assert_neq(c->generation, generation);
-	return c;
+	cr_assert_neq(now->generation, generation);
+	return now;
 }
 
 Test(catalog, of_current_is_empty_before_anything_was_recorded)
 {
-	struct catalog *c = get("current", NULL);
-
+	c = get("current", NULL);
 	cr_expect_eq(c->nr_files, 0);
 	cr_expect_eq(c->nr_dirs, 1);
 	cr_expect_not(c->saved);
-	catalog_put(c);
 }
 
 Test(catalog, of_another_session_that_is_absent_is_an_error)
 {
 	char *names[] = { (char *)"nosuch" };
-	struct catalog *c;
 	struct err err;
 
 	cr_expect_eq(catalog_store_get(store, names, 1, NULL, &c, &err), -ENOENT);
@@ -72,8 +75,6 @@ Test(catalog, of_another_session_that_is_absent_is_an_error)
 
 Test(catalog, knows_images_events_and_totals)
 {
-	struct catalog *c;
-
 	sessions_add(&disk, (struct sessions_file){ .samples = 3 });
 	sessions_add(&disk, (struct sessions_file){ .image = "/lib/x", .samples = 4 });
 	sessions_add(&disk, (struct sessions_file){ .event = "EV2", .samples = 5 });
@@ -84,13 +85,10 @@ Test(catalog, knows_images_events_and_totals)
 	cr_expect(map_get(&c->by_image, "x", 1, &(uint64_t){ 0 }));
 	cr_expect(map_get(&c->by_image, "/bin/demo", 9, &(uint64_t){ 0 }));
 	cr_expect(map_get(&c->by_event, "EV2", 3, &(uint64_t){ 0 }));
-	catalog_put(c);
 }
 
 Test(catalog, of_two_sessions_has_the_files_of_both)
 {
-	struct catalog *c;
-
 	sessions_add(&disk, (struct sessions_file){ .session = "a", .samples = 3 });
 	sessions_add(&disk, (struct sessions_file){ .session = "b", .samples = 4 });
 	c = get("a", "b");
@@ -98,13 +96,10 @@ Test(catalog, of_two_sessions_has_the_files_of_both)
 	cr_expect_eq(c->nr_images, 1);
 	cr_expect_eq(c->total, 7);
 	cr_expect(c->saved);
-	catalog_put(c);
 }
 
 Test(catalog, names_a_damaged_file_and_keeps_the_others)
 {
-	struct catalog *c;
-
 	sessions_add(&disk, (struct sessions_file){ .samples = 3 });
 	sessions_write(&disk,
 		       "samples/current/{root}/x/{dep}/{root}/x/EV.1.0.all.all.all",
@@ -114,40 +109,29 @@ Test(catalog, names_a_damaged_file_and_keeps_the_others)
 	cr_expect_eq(c->total, 3);
 	cr_expect_eq(c->nr_bad, 2);
 	cr_expect(strstr(c->bad[0].path, "{root}/x"), "%s", c->bad[0].path);
-	catalog_put(c);
 }
 
 Test(catalog, keeps_its_generation_while_nothing_changes)
 {
-	struct catalog *a, *b;
-
 	sessions_add(&disk, (struct sessions_file){ .samples = 3 });
 	a = get("current", NULL);
 	usleep(1100000); /* longer than a session without stats/live is trusted */
 	b = get("current", NULL);
 	cr_expect_eq(a->generation, b->generation);
-	catalog_put(a);
-	catalog_put(b);
 }
 
 Test(catalog, sees_samples_that_were_added_without_a_sign)
 {
-	struct catalog *a, *b;
-
 	sessions_add(&disk, (struct sessions_file){ .samples = 3 });
 	a = get("current", NULL);
 	sessions_add(&disk, (struct sessions_file){ .samples = 4 });
 	b = get_changed("current", a->generation);
 	cr_expect_eq(a->total, 3);
 	cr_expect_eq(b->total, 7);
-	catalog_put(a);
-	catalog_put(b);
 }
 
 Test(catalog, follows_the_generations_of_a_live_session)
 {
-	struct catalog *a, *b, *c;
-
 	sessions_add(&disk, (struct sessions_file){ .samples = 3 });
 	sessions_live(&disk, 1, false);
 	a = get("current", NULL);
@@ -159,15 +143,11 @@ Test(catalog, follows_the_generations_of_a_live_session)
 	sessions_live(&disk, 2, true);
 	c = get_changed("current", b->generation);
 	cr_expect(c->dirs[0].live.closed);
-	catalog_put(a);
-	catalog_put(b);
-	catalog_put(c);
 }
 
 Test(catalog, sees_that_a_session_was_removed_and_made_again)
 {
 	char *names[] = { (char *)"s" };
-	struct catalog *a, *b = NULL;
 	struct err err;
 	int rc = 0;
 
@@ -186,19 +166,14 @@ Test(catalog, sees_that_a_session_was_removed_and_made_again)
 	b = get_changed("s", a->generation);
 	cr_expect_eq(a->total, 3);
 	cr_expect_eq(b->total, 5);
-	catalog_put(a);
-	catalog_put(b);
 }
 
 Test(catalog, appears_when_current_does)
 {
-	struct catalog *a = get("current", NULL), *b;
-
+	a = get("current", NULL);
 	sessions_add(&disk, (struct sessions_file){ .samples = 3 });
 	b = get_changed("current", a->generation);
 	cr_expect_eq(b->total, 3);
-	catalog_put(a);
-	catalog_put(b);
 }
 
 Test(catalog, is_ready_only_after_it_was_read)
@@ -236,7 +211,6 @@ Test(catalog, outlives_its_place_in_the_store)
 Test(catalog, of_one_file_takes_the_name_from_its_path)
 {
 	char path[256];
-	struct catalog *c;
 	struct err err;
 
 	sessions_add(&disk, (struct sessions_file){ .samples = 9 });
@@ -247,6 +221,5 @@ Test(catalog, of_one_file_takes_the_name_from_its_path)
 	cr_assert_eq(catalog_load_file(path, &c, &err), 0, "%s", err.msg);
 	cr_expect_eq(c->total, 9);
 	cr_expect_str_eq(c->images[0].shown, "/bin/demo");
-	catalog_put(c);
 	cr_expect_eq(catalog_load_file("/etc/passwd", &c, &err), -EINVAL);
 }

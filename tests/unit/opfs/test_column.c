@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "opfs/column.h"
+#include "opfs/report/column.h"
 
 #include <criterion/criterion.h>
 

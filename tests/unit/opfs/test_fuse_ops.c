@@ -20,7 +20,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "opfs/mount.h"
+#include "opfs/mount/mount.h"
+#include "opfs/reports.h"
 #include "tests/unit/opfs/made_up_tree.h"
 
 static char dir[] = "/tmp/opfs-fuse-XXXXXX";
@@ -77,7 +78,7 @@ static void set_up(void)
 	if (!daemon_pid) {
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		/* without what ends a program: criterion's threads are not here */
-		_exit(opfs_mount_main(6, argv));
+		_exit(opfs_mount_main(&opfs_reports, 6, argv));
 	}
 	cr_assert(wait_until(is_up));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "opfs/gmon.h"
+#include "opfs/report/gmon.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -13,32 +13,42 @@ struct hist { /* a histogram as it is read back */
 	const uint8_t *counts;
 };
 
-static struct cursor write_out(struct gmon *g, struct strbuf *out)
+static struct gmon g;
+static struct strbuf out; /* what it was written to */
+static struct cursor c;   /* in that */
+
+static void teardown(void)
+{
+	gmon_fini(&g);
+	strbuf_fini(&out);
+}
+
+TestSuite(gmon, .fini = teardown);
+
+static void write_out(void)
 {
 	struct err err = { 0 };
-	struct cursor c;
 
-	cr_assert_eq(gmon_write(g, out, &err), 0, "%s", err.msg);
-	c = cursor_init(out->data, out->len);
+	cr_assert_eq(gmon_write(&g, &out, &err), 0, "%s", err.msg);
+	c = cursor_init(out.data, out.len);
 	cr_assert_eq(memcmp(cursor_bytes(&c, 4), "gmon", 4), 0);
 	cr_assert_eq(cursor_u32(&c), 1);
 	cursor_skip(&c, 12);
-	return c;
 }
 
-static struct hist read_hist(struct cursor *c)
+static struct hist read_hist(void)
 {
 	struct hist h = { 0 };
 
-	cr_assert_eq(cursor_u8(c), 0);
-	h.low = cursor_u64(c);
-	h.high = cursor_u64(c);
-	h.bins = cursor_u32(c);
-	h.rate = cursor_u32(c);
-	cr_assert_eq(memcmp(cursor_bytes(c, 15), "samples", 8), 0);
-	cursor_skip(c, 1);
-	h.counts = cursor_bytes(c, (size_t)h.bins * 2);
-	cr_assert_not(c->bad);
+	cr_assert_eq(cursor_u8(&c), 0);
+	h.low = cursor_u64(&c);
+	h.high = cursor_u64(&c);
+	h.bins = cursor_u32(&c);
+	h.rate = cursor_u32(&c);
+	cr_assert_eq(memcmp(cursor_bytes(&c, 15), "samples", 8), 0);
+	cursor_skip(&c, 1);
+	h.counts = cursor_bytes(&c, (size_t)h.bins * 2);
+	cr_assert_not(c.bad);
 	cr_assert_eq(h.high - h.low, 2ull * h.bins);
 	return h;
 }
@@ -51,53 +61,45 @@ static unsigned bin(const struct hist *h, uint64_t address)
 	return h->counts[at] | h->counts[at + 1] << 8;
 }
 
-static void symbols(struct gmon *g, const uint64_t *vmas, size_t nr)
+static void symbols(const uint64_t *vmas, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
-		cr_assert_eq(gmon_symbol(g, vmas[i]), 0);
-	gmon_sort(g);
+		cr_assert_eq(gmon_symbol(&g, vmas[i]), 0);
+	gmon_sort(&g);
 }
 
-#define SYMBOLS(g, ...)                                                                  \
-	symbols(g, (uint64_t[]){ __VA_ARGS__ },                                          \
+#define SYMBOLS(...)                                                                     \
+	symbols((uint64_t[]){ __VA_ARGS__ },                                             \
 		sizeof((uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
 
 Test(gmon, samples_of_one_range_are_one_histogram)
 {
-	struct strbuf out = { 0 };
-	struct gmon g = { 0 };
-	struct cursor c;
 	struct hist h;
 
-	SYMBOLS(&g, 0x1020, 0x1000, 0x1000);
+	SYMBOLS(0x1020, 0x1000, 0x1000);
 	gmon_sample(&g, 0x1021, 0x1020, 5);
 	gmon_sample(&g, 0x1020, 0x1020, 2);
 	gmon_sample(&g, 0x1004, 0x1000, 3);
-	c = write_out(&g, &out);
-	h = read_hist(&c);
+	write_out();
+	h = read_hist();
 	cr_expect_eq(cursor_left(&c), 0);
 	cr_expect_eq(h.low, 0x1004);
 	cr_expect_eq(h.high, 0x1022);
 	cr_expect_eq(h.rate, 1);
 	cr_expect_eq(bin(&h, 0x1004), 3);
 	cr_expect_eq(bin(&h, 0x1020), 7);
-	gmon_fini(&g);
-	strbuf_fini(&out);
 }
 
 Test(gmon, counts_beyond_16_bits_take_more_histograms_of_the_same_range)
 {
-	struct strbuf out = { 0 };
-	struct gmon g = { 0 };
 	uint64_t sum = 0, other = 0;
-	struct cursor c;
 
-	SYMBOLS(&g, 0x1000);
+	SYMBOLS(0x1000);
 	gmon_sample(&g, 0x1000, 0x1000, 3 * 65535 + 1);
 	gmon_sample(&g, 0x1010, 0x1000, 65535);
-	c = write_out(&g, &out);
+	write_out();
 	for (int i = 0; i < 4; i++) {
-		struct hist h = read_hist(&c);
+		struct hist h = read_hist();
 
 		cr_expect_eq(h.low, 0x1000);
 		cr_expect_eq(h.high, 0x1012);
@@ -107,109 +109,80 @@ Test(gmon, counts_beyond_16_bits_take_more_histograms_of_the_same_range)
 	cr_expect_eq(cursor_left(&c), 0);
 	cr_expect_eq(sum, 3 * 65535 + 1);
 	cr_expect_eq(other, 65535);
-	gmon_fini(&g);
-	strbuf_fini(&out);
 }
 
 Test(gmon, a_sample_stays_in_its_symbol_though_two_share_a_unit)
 {
-	struct strbuf out = { 0 };
-	struct gmon g = { 0 };
-	struct cursor c;
 	struct hist h;
 
-	SYMBOLS(&g, 0x1000, 0x1007); /* gprof lets the second one begin at 0x1006 */
+	SYMBOLS(0x1000, 0x1007); /* gprof lets the second one begin at 0x1006 */
 	gmon_sample(&g, 0x1006, 0x1000, 9); /* the last byte of the first */
 	gmon_sample(&g, 0x1007, 0x1007, 4);
-	c = write_out(&g, &out);
-	h = read_hist(&c);
+	write_out();
+	h = read_hist();
 	cr_expect_eq(bin(&h, 0x1004), 9);
 	cr_expect_eq(bin(&h, 0x1006), 4);
-	gmon_fini(&g);
-	strbuf_fini(&out);
 }
 
 Test(gmon, a_sample_behind_a_nested_symbol_stays_with_the_outer_one)
 {
-	struct strbuf out = { 0 };
-	struct gmon g = { 0 };
-	struct cursor c;
 	struct hist h;
 
-	SYMBOLS(&g, 0x1000, 0x1010);
+	SYMBOLS(0x1000, 0x1010);
 	gmon_sample(&g, 0x1040, 0x1000, 6); /* of [0x1000, 0x1080), where 0x1010 nests */
-	c = write_out(&g, &out);
-	h = read_hist(&c);
+	write_out();
+	h = read_hist();
 	cr_expect_eq(h.low, 0x100e);
 	cr_expect_eq(bin(&h, 0x100e), 6);
-	gmon_fini(&g);
-	strbuf_fini(&out);
 }
 
 Test(gmon, what_no_symbol_has_counts_for_nobody)
 {
-	struct strbuf out = { 0 };
-	struct gmon g = { 0 };
-	struct cursor c;
 	struct hist h;
 
-	SYMBOLS(&g, 0x1000);
+	SYMBOLS(0x1000);
 	gmon_nobody(&g, 8);
 	gmon_sample(&g, 0x5000, 0x4000, 1); /* of a symbol that gprof does not know */
-	c = write_out(&g, &out);
-	h = read_hist(&c);
+	write_out();
+	h = read_hist();
 	cr_expect_eq(h.high, 0x1000);
 	cr_expect_eq(bin(&h, 0xffe), 9);
-	gmon_fini(&g);
-	strbuf_fini(&out);
 }
 
 Test(gmon, a_far_range_costs_a_histogram_and_no_memory)
 {
 	const uint64_t far = UINT64_C(1) << 60;
-	struct strbuf out = { 0 };
-	struct gmon g = { 0 };
-	struct cursor c;
 	struct hist h;
 
-	SYMBOLS(&g, 0x1000, far);
+	SYMBOLS(0x1000, far);
 	gmon_sample(&g, 0x1000, 0x1000, 1);
 	gmon_sample(&g, far + 2, far, 2);
-	c = write_out(&g, &out);
-	h = read_hist(&c);
+	write_out();
+	h = read_hist();
 	cr_expect_eq(h.high, 0x1002);
-	h = read_hist(&c);
+	h = read_hist();
 	cr_expect_eq(h.low, far + 2);
 	cr_expect_lt(out.len, 200);
-	gmon_fini(&g);
-	strbuf_fini(&out);
 }
 
 Test(gmon, a_symbol_of_an_absurd_size_is_refused)
 {
-	struct strbuf out = { 0 };
 	struct err err = { 0 };
-	struct gmon g = { 0 };
 
-	SYMBOLS(&g, 0x1000);
+	SYMBOLS(0x1000);
 	gmon_sample(&g, 0x1000, 0x1000, 1);
 	gmon_sample(&g, UINT64_C(1) << 60, 0x1000, 1);
 	cr_expect_eq(gmon_write(&g, &out, &err), -EINVAL);
 	cr_expect(strstr(err.msg, "larger than 256 MiB"), "%s", err.msg);
 	gmon_fini(&g);
 	g = (struct gmon){ 0 };
-	SYMBOLS(&g, 0x1000);
+	SYMBOLS(0x1000);
 	gmon_sample(&g, 0x1000, 0x1000, UINT64_MAX);
 	cr_expect_eq(gmon_write(&g, &out, &err), -EINVAL);
-	gmon_fini(&g);
-	strbuf_fini(&out);
 }
 
 Test(gmon, many_far_symbols_take_few_histograms)
 {
-	struct strbuf out = { 0 };
-	struct gmon g = { 0 };
-	struct cursor c;
 	size_t nr = 0;
 
 	for (uint64_t i = 1; i <= 3000; i++)
@@ -217,25 +190,20 @@ Test(gmon, many_far_symbols_take_few_histograms)
 	gmon_sort(&g);
 	for (uint64_t i = 1; i <= 3000; i++)
 		cr_assert_eq(gmon_sample(&g, i << 13, i << 13, i), 0);
-	c = write_out(&g, &out);
+	write_out();
 	for (; cursor_left(&c); nr++)
-		read_hist(&c);
+		read_hist();
 	cr_expect_leq(nr, 256);
-	gmon_fini(&g);
-	strbuf_fini(&out);
 }
 
 Test(gmon, equal_arcs_are_added_up_and_large_ones_divided)
 {
-	struct strbuf out = { 0 };
-	struct gmon g = { 0 };
-	struct cursor c;
 	uint64_t sum = 0;
 
 	gmon_call(&g, 0x2000, 0x1000, UINT32_MAX);
 	gmon_call(&g, 0x1fff, 0x1000, 3);
 	gmon_call(&g, 0x2000, 0x1000, 7);
-	c = write_out(&g, &out);
+	write_out();
 	cr_expect_eq(cursor_u8(&c), 1);
 	cr_expect_eq(cursor_u64(&c), 0x1fff);
 	cr_expect_eq(cursor_u64(&c), 0x1000);
@@ -248,8 +216,6 @@ Test(gmon, equal_arcs_are_added_up_and_large_ones_divided)
 	}
 	cr_expect_eq(sum, UINT64_C(7) + UINT32_MAX);
 	cr_expect(!c.bad && !cursor_left(&c));
-	gmon_fini(&g);
-	strbuf_fini(&out);
 }
 
 Test(gmon, names_that_gprof_takes_for_functions)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "opfs/header.h"
+#include "opfs/report/header.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -124,7 +124,8 @@ static struct profile *load_split(struct fake *f, struct spec_class_rules rules)
 	struct err err = { 0 };
 
 	for (int i = 0; i < 3; i++) {
-		struct catalog_file *file = &f->cat.files[fake_file(f, "/a", "/a", &e, 1)];
+		struct catalog_file *file =
+			&f->cat.files[fake_file(f, "/a", "/a", &e, 1)];
 
 		file->name.cpu = i == 2 ? SPEC_ALL : 10 - i;
 		file->name.tgid = file->name.tid = 100 + i;
@@ -155,8 +156,9 @@ Test(header, a_split_has_the_event_once_and_a_line_a_column)
 {
 	static const char event[] =
 		"CPU: Intel Architectural Perfmon, speed 2400 MHz (estimated)\n"
-		"Counted LLC_MISSES events (Last level cache demand requests from this core "
-		"that missed the LLC) with a unit mask of 0x41 (No unit mask) count 6000\n";
+		"Counted LLC_MISSES events (Last level cache demand requests from this "
+		"core that missed the LLC) with a unit mask of 0x41 (No unit mask) "
+		"count 6000\n";
 
 	for (size_t i = 0; i < sizeof(splits) / sizeof(splits[0]); i++) {
 		char title[HEADER_TITLE_MAX + 1];

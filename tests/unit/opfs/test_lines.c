@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "opfs/lines.h"
+#include "opfs/profile/lines.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "opfs/column.h"
+#include "opfs/report/column.h"
 #include "tests/unit/opfs/fake.h"
 
 static const struct fake_event event = { "CYCLES", 1000, 0, 41 };
@@ -36,55 +36,50 @@ static struct sym_lines *some_lines(void)
 	return l;
 }
 
-struct made {
-	struct fake f;
-	struct profile *p;
-	struct lines *lines;
-};
+static struct fake f;
+static struct profile *p;
+static struct lines *lines;
 
-static void begin(struct made *m)
+static void begin(void)
 {
 	static const char *const apps[] = { "/bin/a", "/bin/b", "/bin/c" };
 
-	fake_init(&m->f);
+	fake_init(&f);
 	for (size_t i = 0; i < 3; i++)
-		fake_file(&m->f, apps[i], apps[i], &event, 5);
-	m->p = fake_load(&m->f, PROFILE_SYMBOLS);
-	m->lines = lines_new(m->p);
-	cr_assert_not_null(m->lines);
-	lines_set(m->lines, fake_image(&m->f, "/bin/a"), some_lines());
-	lines_set(m->lines, fake_image(&m->f, "/bin/b"), some_lines());
+		fake_file(&f, apps[i], apps[i], &event, 5);
+	p = fake_load(&f, PROFILE_SYMBOLS);
+	lines = lines_new(p);
+	cr_assert_not_null(lines);
+	lines_set(lines, fake_image(&f, "/bin/a"), some_lines());
+	lines_set(lines, fake_image(&f, "/bin/b"), some_lines());
 }
 
-static void end(struct made *m)
+static void end(void)
 {
-	lines_free(m->lines);
-	profile_put(m->p);
-	fake_fini(&m->f);
+	lines_free(lines);
+	profile_put(p);
+	fake_fini(&f);
 }
+
+TestSuite(lines, .init = begin, .fini = end);
 
 Test(lines, a_place_has_a_file_and_a_line)
 {
 	struct line_place at;
-	struct made m;
 
-	begin(&m);
-	cr_assert(lines_at(m.lines, 0, 0x1f, &at));
+	cr_assert(lines_at(lines, 0, 0x1f, &at));
 	cr_expect_str_eq(at.file, "/usr/src/main.c");
 	cr_expect_eq(at.line, 7);
 	cr_expect_null(at.inlined);
 	cr_expect_not(lines_caller(&at));
 	cr_expect_eq(at.line, 7, "unchanged");
-	end(&m);
 }
 
 Test(lines, inlined_code_leads_to_its_callers)
 {
 	struct line_place at;
-	struct made m;
 
-	begin(&m);
-	cr_assert(lines_at(m.lines, 0, 0x20, &at));
+	cr_assert(lines_at(lines, 0, 0x20, &at));
 	cr_expect_str_eq(at.inlined, "");
 	cr_assert(lines_caller(&at));
 	cr_expect_str_eq(at.file, "inline.h");
@@ -95,45 +90,36 @@ Test(lines, inlined_code_leads_to_its_callers)
 	cr_expect_eq(at.line, 20);
 	cr_expect_null(at.inlined);
 	cr_expect_not(lines_caller(&at));
-	end(&m);
 }
 
 Test(lines, where_nothing_is_known_is_no_place)
 {
 	struct line_place at;
-	struct made m;
 
-	begin(&m);
-	cr_expect_not(lines_at(m.lines, 0, 0x0f, &at), "before all");
-	cr_expect_not(lines_at(m.lines, 0, 0x30, &at), "a file without a name");
-	cr_expect_not(lines_at(m.lines, 0, 0x50, &at), "indices that are none");
-	cr_expect_not(lines_at(m.lines, 0, 0x60, &at), "behind all");
-	cr_expect_not(lines_at(m.lines, 2, 0x10, &at), "an image without lines");
-	cr_expect_not(lines_at(m.lines, 99, 0x10, &at), "no image");
-	end(&m);
+	cr_expect_not(lines_at(lines, 0, 0x0f, &at), "before all");
+	cr_expect_not(lines_at(lines, 0, 0x30, &at), "a file without a name");
+	cr_expect_not(lines_at(lines, 0, 0x50, &at), "indices that are none");
+	cr_expect_not(lines_at(lines, 0, 0x60, &at), "behind all");
+	cr_expect_not(lines_at(lines, 2, 0x10, &at), "an image without lines");
+	cr_expect_not(lines_at(lines, 99, 0x10, &at), "no image");
 }
 
 Test(lines, a_circle_of_callers_ends)
 {
 	struct line_place at;
-	struct made m;
 
-	begin(&m);
-	cr_assert(lines_at(m.lines, 0, 0x40, &at));
+	cr_assert(lines_at(lines, 0, 0x40, &at));
 	cr_assert(lines_caller(&at));
 	cr_expect_null(at.file);
 	cr_expect_not(lines_caller(&at));
-	end(&m);
 }
 
 Test(lines, without_symbols_every_image_has_a_reason)
 {
-	struct made m;
 	struct lines_query q = { .what = LINES_OF_SYMBOLS };
 	struct lines *l;
 
-	begin(&m);
-	q.p = m.p;
+	q.p = p;
 	cr_assert_eq(lines_load(&q, &l, NULL), 0);
 	for (uint32_t i = 0; i < 3; i++) {
 		cr_expect_null(lines_image(l, i));
@@ -141,18 +127,17 @@ Test(lines, without_symbols_every_image_has_a_reason)
 	}
 	cr_expect_null(lines_reason(l, 99));
 	lines_free(l);
-	end(&m);
 }
 
 /* ---- in tables */
 
-static void expect_table(struct made *m, const struct view_options *o, const char *want)
+static void expect_table(const struct view_options *o, const char *want)
 {
 	struct strbuf out = { 0 };
 	struct column_table table;
 	struct view v;
 
-	cr_assert_eq(view_init(&v, m->p, o), 0);
+	cr_assert_eq(view_init(&v, p, o), 0);
 	cr_assert_eq(column_table_init(&table, &v), 0);
 	column_titles(&table, &out);
 	for (size_t i = 0; i < v.nr_rows; i++)
@@ -164,13 +149,13 @@ static void expect_table(struct made *m, const struct view_options *o, const cha
 }
 
 /* /bin/a begins at inline.h:3, /bin/b at main.c:7, /bin/c nowhere. */
-static void give_symbols(struct made *m)
+static void give_symbols(void)
 {
 	static const struct sym syms[] = { { .off = 0x20, .name = "x" },
 					   { .off = 0x10, .name = "x" } };
 
-	for (size_t i = 0; i < m->p->nr_rows; i++) {
-		struct profile_row *row = &m->p->rows[i];
+	for (size_t i = 0; i < p->nr_rows; i++) {
+		struct profile_row *row = &p->rows[i];
 
 		if (row->image < 2)
 			row->sym = &syms[row->image];
@@ -181,12 +166,10 @@ static void give_symbols(struct made *m)
 Test(lines, the_column_is_28_wide_and_says_where_nothing_is_known)
 {
 	struct view_options o = { .show_lines = true };
-	struct made m;
 
-	begin(&m);
-	give_symbols(&m);
-	o.lines = m.lines;
-	expect_table(&m, &o,
+	give_symbols();
+	o.lines = lines;
+	expect_table(&o,
 		     "samples  %        linenr info                 app name"
 		     "                 symbol name\n"
 		     "5        33.3333  inline.h:3                  a                    "
@@ -195,19 +178,16 @@ Test(lines, the_column_is_28_wide_and_says_where_nothing_is_known)
 		     "    x\n"
 		     "5        33.3333  (no location information)   c                    "
 		     "    x\n");
-	end(&m);
 }
 
 Test(lines, long_filenames_are_whole_paths)
 {
 	struct view_options o = { .show_lines = true, .long_filenames = true };
-	struct made m;
 
-	begin(&m);
-	give_symbols(&m);
-	o.lines = m.lines;
+	give_symbols();
+	o.lines = lines;
 	o.exclude_dependent = true;
-	expect_table(&m, &o,
+	expect_table(&o,
 		     "samples  %        linenr info                 app name"
 		     "                 symbol name\n"
 		     "5        33.3333  inline.h:3                  /bin/a               "
@@ -216,7 +196,6 @@ Test(lines, long_filenames_are_whole_paths)
 		     "    x\n"
 		     "5        33.3333  (no location information)   /bin/c               "
 		     "    x\n");
-	end(&m);
 }
 
 Test(lines, rows_are_sorted_by_file_and_line_also_without_the_column)
@@ -228,33 +207,27 @@ Test(lines, rows_are_sorted_by_file_and_line_also_without_the_column)
 	for (size_t i = 0; i < 3; i++) {
 		struct view_options o = { .nr_sort = 2,
 					  .sort = { keys[i][0], keys[i][1] } };
-		struct made m;
 
-		begin(&m);
-		give_symbols(&m);
-		o.lines = m.lines;
+		give_symbols();
+		o.lines = lines;
 		o.reverse = true;
-		expect_table(&m, &o,
+		expect_table(&o,
 			     "samples  %        app name                 symbol name\n"
 			     "5        33.3333  b                        x\n"
 			     "5        33.3333  a                        x\n"
 			     "5        33.3333  c                        x\n");
-		end(&m);
 	}
 }
 
 Test(lines, without_lines_the_column_knows_nothing)
 {
 	struct view_options o = { .show_lines = true };
-	struct fake f;
-	struct made m = { 0 };
 
+	end();
+	lines = NULL;
 	fake_init(&f);
 	fake_file(&f, "/bin/a", "/bin/a", &event, 5);
-	m.p = fake_load(&f, PROFILE_SYMBOLS);
-	expect_table(&m, &o,
-		     "samples  %        linenr info                 symbol name\n"
-		     "5        100.000  (no location information)   /bin/a\n");
-	profile_put(m.p);
-	fake_fini(&f);
+	p = fake_load(&f, PROFILE_SYMBOLS);
+	expect_table(&o, "samples  %        linenr info                 symbol name\n"
+			 "5        100.000  (no location information)   /bin/a\n");
 }

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "opfs/mount_options.h"
+#include "opfs/mount/options.h"
 
 static struct mount_options o;
 static struct err err;

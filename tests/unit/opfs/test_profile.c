@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "opfs/profile.h"
+#include "opfs/profile/profile.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -9,8 +9,6 @@
 
 #include "tests/unit/opfs/fake.h"
 #include "tests/unit/opfs/made_up_syms.h"
-
-TestSuite(profile, .init = make_tables, .fini = free_tables);
 
 /* ---- helpers */
 
@@ -83,20 +81,28 @@ static void expect_sums(const struct profile *p)
 	}
 }
 
-static void done(struct fake *f, struct profile *p)
+/* ---- claims */
+
+static struct fake f;
+static struct profile *p;
+
+static void setup(void)
 {
-	profile_put(p);
-	fake_fini(f);
+	make_tables();
+	fake_init(&f);
 }
 
-/* ---- claims */
+static void teardown(void)
+{
+	profile_put(p);
+	fake_fini(&f);
+	free_tables();
+}
+
+TestSuite(profile, .init = setup, .fini = teardown);
 
 Test(profile, totals_need_no_file)
 {
-	struct fake f;
-	struct profile *p;
-
-	fake_init(&f);
 	fake_file(&f, "/bin/demo", "/bin/demo", &cycles, 10);
 	fake_file(&f, "/bin/demo", "/lib/libc.so", &cycles, 3);
 	fake_file(&f, "/bin/demo", "/bin/demo", &misses, 4);
@@ -109,7 +115,6 @@ Test(profile, totals_need_no_file)
 	cr_expect_eq(p->classes[0].total, 14);
 	cr_expect_eq(p->classes[1].total, 4);
 	cr_expect_str_eq(p->session, "current");
-	done(&f, p);
 }
 
 Test(profile, classes_are_sorted_by_mask_then_event_then_count_as_text)
@@ -121,10 +126,7 @@ Test(profile, classes_are_sorted_by_mask_then_event_then_count_as_text)
 		{ "B", 200, 0, 41 },
 	};
 	static const uint64_t counts[] = { 1000, 200, 5, 9 };
-	struct fake f;
-	struct profile *p;
 
-	fake_init(&f);
 	for (int i = 0; i < 4; i++)
 		fake_file(&f, "/bin/a", "/bin/a", &given[i], given[i].count);
 	p = fake_load(&f, PROFILE_PAIRS);
@@ -134,7 +136,6 @@ Test(profile, classes_are_sorted_by_mask_then_event_then_count_as_text)
 		cr_expect_eq(p->classes[i].total, counts[i]);
 		cr_expect_eq(p->pairs[0].samples[i], counts[i]);
 	}
-	done(&f, p);
 }
 
 Test(profile, samples_are_counted_by_symbol_application_and_event)
@@ -146,10 +147,7 @@ Test(profile, samples_are_counted_by_symbol_application_and_event)
 		{ .key = 0x21f, .value = 0 },
 	};
 	static const struct spec_sample_node two[] = { { .key = 0x200, .value = 64 } };
-	struct fake f;
-	struct profile *p;
 
-	fake_init(&f);
 	fake_sample_file(&f, "/bin/demo", "/bin/demo", &cycles, one, 7);
 	fake_sample_file(&f, "/bin/demo", "/bin/demo", &misses, two, 1);
 	fake_sample_file(&f, "/bin/other", "/bin/demo", &cycles, two, 1);
@@ -163,38 +161,30 @@ Test(profile, samples_are_counted_by_symbol_application_and_event)
 	cr_expect_eq(samples_of(&f, p, "/bin/other", "/bin/demo", "third", 0), 64);
 	cr_expect_eq(row_of(&f, p, "/bin/demo", "/bin/demo", "third")->vma, 0x1200);
 	expect_sums(p);
-	done(&f, p);
 }
 
 Test(profile, more_nodes_than_a_block_holds_all_count)
 {
 	enum { NR = 10001 };
 	struct spec_sample_node *nodes = calloc(NR, sizeof(*nodes));
-	struct fake f;
-	struct profile *p;
 
 	cr_assert_not_null(nodes);
 	for (uint32_t i = 0; i < NR; i++)
 		nodes[i] =
 			(struct spec_sample_node){ .key = 0x100 + i % 0x20, .value = 1 };
-	fake_init(&f);
 	fake_sample_file(&f, "/bin/demo", "/bin/demo", &cycles, nodes, NR);
 	p = load(&f);
 	cr_expect_eq(p->classes[0].total, NR);
 	cr_expect_eq(p->nr_rows, 2);
 	expect_sums(p);
 	free(nodes);
-	done(&f, p);
 }
 
 Test(profile, kernel_keys_count_from_text)
 {
 	static const struct spec_sample_node nodes[] = { { .key = 0x10, .value = 3 } };
-	struct fake f;
-	struct profile *p;
 	uint32_t at;
 
-	fake_init(&f);
 	at = fake_sample_file(&f, "/bin/demo", "/boot/vmlinux", &cycles, nodes, 1);
 	f.cat.files[at].header.is_kernel = 1;
 	p = load(&f);
@@ -202,7 +192,6 @@ Test(profile, kernel_keys_count_from_text)
 	cr_expect_eq(samples_of(&f, p, "/bin/demo", "/boot/vmlinux", "second()", 0), 3);
 	cr_expect_str_eq(p->images[fake_image(&f, "/boot/vmlinux")].reason,
 			 "not compared");
-	done(&f, p);
 }
 
 Test(profile, an_image_without_symbols_is_one_row_with_a_reason)
@@ -210,10 +199,7 @@ Test(profile, an_image_without_symbols_is_one_row_with_a_reason)
 	static const char *const images[] = { "/bin/gone", "/bin/empty", "/no-vmlinux",
 					      "anon (tgid:1 range:0x1-0x2)",
 					      "[vdso] (tgid:1 range:0x1-0x2)" };
-	struct fake f;
-	struct profile *p;
 
-	fake_init(&f);
 	for (int i = 0; i < 5; i++)
 		fake_file(&f, "/bin/demo", images[i], &cycles, 10u + (unsigned)i);
 	p = load(&f);
@@ -229,7 +215,6 @@ Test(profile, an_image_without_symbols_is_one_row_with_a_reason)
 		cr_expect(img->used && img->reason && *img->reason, "%s", images[i]);
 	}
 	expect_sums(p);
-	done(&f, p);
 }
 
 Test(profile, a_stripped_image_is_itself_but_for_its_plt)
@@ -238,23 +223,19 @@ Test(profile, a_stripped_image_is_itself_but_for_its_plt)
 		{ .key = 0x21, .value = 3 },
 		{ .key = 0x1000, .value = 5 },
 	};
-	struct fake f;
-	struct profile *p;
 	const struct profile_image *img;
 
-	fake_init(&f);
 	fake_sample_file(&f, "/bin/stripped", "/bin/stripped", &cycles, nodes, 2);
 	p = load(&f);
 	img = &p->images[fake_image(&f, "/bin/stripped")];
 	cr_expect_eq(samples_of(&f, p, "/bin/stripped", "/bin/stripped", "exit@plt", 0),
 		     3);
-	cr_expect_eq(
-		samples_of(&f, p, "/bin/stripped", "/bin/stripped", "/bin/stripped", 0),
-		5);
+	cr_expect_eq(samples_of(&f, p, "/bin/stripped", "/bin/stripped", "/bin/stripped",
+				0),
+		     5);
 	cr_expect_eq(img->state, SYM_NO_SYMBOLS);
 	cr_expect(img->reason && strstr(img->reason, "abcd"), "%s", img->reason);
 	expect_sums(p);
-	done(&f, p);
 }
 
 Test(profile, kernel_images_are_told_apart_by_name_and_recorded_path)
@@ -275,9 +256,9 @@ Test(profile, kernel_images_are_told_apart_by_name_and_recorded_path)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct spec_image_row known = { .real_path = (char *)rows[i].real_path };
 		const struct spec_sample_node none = { 0 };
-		struct fake f;
 		uint32_t at;
 
+		fake_fini(&f);
 		fake_init(&f);
 		at = fake_sample_file(&f, "/bin/demo", rows[i].image, &cycles, &none, 1);
 		f.cat.files[at].header.is_kernel = 1;
@@ -285,7 +266,6 @@ Test(profile, kernel_images_are_told_apart_by_name_and_recorded_path)
 			f.cat.images[fake_image(&f, rows[i].image)].row = &known;
 		profile_put(load(&f));
 		cr_expect_eq((int)last_job.kind, rows[i].kind, "row %zu", i);
-		fake_fini(&f);
 	}
 }
 
@@ -297,10 +277,8 @@ Test(profile, the_binary_that_was_sampled_is_the_one_looked_for)
 		.mtime = 77,
 	};
 	const struct spec_sample_node none = { 0 };
-	struct fake f;
 	uint32_t at;
 
-	fake_init(&f);
 	at = fake_sample_file(&f, "/bin/demo#abcd", "/bin/demo#abcd", &cycles, &none, 1);
 	f.cat.files[at].header.mtime = 76;
 	f.cat.images[fake_image(&f, "/bin/demo#abcd")].row = &known;
@@ -310,17 +288,13 @@ Test(profile, the_binary_that_was_sampled_is_the_one_looked_for)
 	cr_expect_eq(last_job.build_id.len, 20);
 	cr_expect_eq(last_job.build_id.bytes[1], 0xcd);
 	cr_expect_eq(last_job.mtime, 77);
-	fake_fini(&f);
 }
 
 Test(profile, files_that_disagree_about_the_binarys_time_are_accepted_and_told)
 {
 	static const struct spec_sample_node nodes[] = { { .key = 0x100, .value = 3 } };
-	struct fake f;
-	struct profile *p;
 	const char *reason;
 
-	fake_init(&f);
 	f.cat.files[fake_sample_file(&f, "/bin/a", "/bin/demo", &cycles, nodes, 1)]
 		.header.mtime = 1000;
 	f.cat.files[fake_sample_file(&f, "/bin/b", "/bin/demo", &cycles, nodes, 1)]
@@ -331,16 +305,12 @@ Test(profile, files_that_disagree_about_the_binarys_time_are_accepted_and_told)
 	reason = p->images[fake_image(&f, "/bin/demo")].reason;
 	cr_assert_not_null(reason);
 	cr_expect(strstr(reason, "1000") && strstr(reason, "2000"), "%s", reason);
-	done(&f, p);
 }
 
 Test(profile, a_file_that_went_bad_is_named_and_the_others_count)
 {
 	static const struct spec_sample_node nodes[] = { { .key = 0x100, .value = 3 } };
-	struct fake f;
-	struct profile *p;
 
-	fake_init(&f);
 	fake_sample_file(&f, "/bin/demo", "/bin/demo", &cycles, nodes, 1);
 	fake_file(&f, "/bin/demo", "/bin/demo", &cycles, 5);
 	p = load(&f);
@@ -348,21 +318,15 @@ Test(profile, a_file_that_went_bad_is_named_and_the_others_count)
 	cr_assert_eq(p->nr_bad, 1);
 	cr_expect_str_eq(p->bad[0].path, "no such file");
 	cr_expect_neq(p->bad[0].reason[0], '\0');
-	done(&f, p);
 }
 
 Test(profile, helpers_that_cannot_be_started_cost_symbols_only)
 {
-	struct fake f;
-	struct profile *p;
-
 	load_result = -EAGAIN;
-	fake_init(&f);
 	fake_file(&f, "/bin/demo", "/bin/demo", &cycles, 5);
 	p = load(&f);
 	cr_expect_eq(p->classes[0].total, 5);
 	cr_expect_str_eq(p->images[0].reason, "helpers cannot be started");
-	done(&f, p);
 }
 
 Test(profile, ends_when_nobody_waits)
@@ -370,39 +334,28 @@ Test(profile, ends_when_nobody_waits)
 	static const struct spec_sample_node nodes[] = { { .key = 0x100, .value = 3 } };
 	atomic_bool cancel = true;
 	struct viewer v = { .cancel = &cancel };
-	struct profile *p = NULL;
 	struct err err = { 0 };
-	struct fake f;
 
-	fake_init(&f);
 	fake_sample_file(&f, "/bin/demo", "/bin/demo", &cycles, nodes, 1);
 	cr_expect_eq(load_all(&f, &v, &p, &err), -EINTR);
 	cr_expect_null(p);
-	fake_fini(&f);
 }
 
 Test(profile, too_many_events_are_refused_with_a_remedy)
 {
 	struct fake_event e = { "E", 0, 0, 41 };
-	struct profile *p = NULL;
 	struct err err = { 0 };
-	struct fake f;
 
-	fake_init(&f);
 	for (e.count = 0; e.count <= PROFILE_MAX_CLASSES; e.count++)
 		fake_file(&f, "/bin/demo", "/bin/demo", &e, 1);
 	cr_expect_eq(load_all(&f, NULL, &p, &err), -E2BIG);
 	cr_expect(strstr(err.msg, "event:"), "%s", err.msg);
-	fake_fini(&f);
 }
 
 Test(profile, many_images_are_all_loaded)
 {
-	struct fake f;
-	struct profile *p;
 	char name[32];
 
-	fake_init(&f);
 	for (int i = 0; i < 100; i++) {
 		snprintf(name, sizeof(name), "/lib/lib%d.so", i);
 		fake_file(&f, "/bin/demo", name, &cycles, 1);
@@ -411,17 +364,11 @@ Test(profile, many_images_are_all_loaded)
 	cr_expect_eq(loads, 100);
 	cr_expect_eq(p->nr_rows, 100);
 	expect_sums(p);
-	done(&f, p);
 }
 
 Test(profile, nothing_selected_is_an_empty_profile)
 {
-	struct fake f;
-	struct profile *p;
-
-	fake_init(&f);
 	p = load(&f);
 	cr_expect_eq(p->nr_classes, 0);
 	cr_expect_eq(p->nr_rows, 0);
-	done(&f, p);
 }

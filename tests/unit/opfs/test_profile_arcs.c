@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "opfs/profile.h"
+#include "opfs/profile/arcs.h"
+#include "opfs/profile/filter.h"
+#include "opfs/profile/profile.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -10,8 +12,6 @@
 
 /* demo: first 0x100..0x10f, second() 0x110..0x11f, third 0x200..0x21f; the kernel has
  * the same, counted from 0x100; no other image has symbols. */
-TestSuite(profile_arcs, .init = make_tables, .fini = free_tables);
-
 static const struct fake_event cycles = { "CYCLES", 1000, 0, 41 };
 static const struct fake_event misses = { "MISSES", 50, 1, 41 };
 
@@ -32,12 +32,6 @@ static struct profile *load(struct fake *f, unsigned needs, bool merge_lib)
 		all[i] = i;
 	cr_assert_eq(profile_load(&q, &p, &err), 0, "%s", err.msg);
 	return p;
-}
-
-static void done(struct fake *f, struct profile *p)
-{
-	profile_put(p);
-	fake_fini(f);
 }
 
 static uint32_t flat(struct fake *f, const char *app, const char *image,
@@ -108,6 +102,24 @@ static void expect_order(const struct profile *p)
 
 /* ---- hits */
 
+static struct fake f;
+static struct profile *p;
+
+static void setup(void)
+{
+	make_tables();
+	fake_init(&f);
+}
+
+static void teardown(void)
+{
+	profile_put(p);
+	fake_fini(&f);
+	free_tables();
+}
+
+TestSuite(profile_arcs, .init = setup, .fini = teardown);
+
 Test(profile_arcs, hits_are_sums_by_offset_and_event)
 {
 	static const struct spec_sample_node one[] = {
@@ -118,10 +130,7 @@ Test(profile_arcs, hits_are_sums_by_offset_and_event)
 	static const struct spec_sample_node two[] = { { .key = 0x11f, .value = 32 },
 						       { .key = 0x118, .value = 64 } };
 	const struct profile_row *row;
-	struct profile *p;
-	struct fake f;
 
-	fake_init(&f);
 	fake_sample_file(&f, "/bin/demo", "/bin/demo", &cycles, one, 6);
 	fake_sample_file(&f, "/bin/demo", "/bin/demo", &misses, two, 2);
 	p = load(&f, PROFILE_HITS, false);
@@ -144,7 +153,6 @@ Test(profile_arcs, hits_are_sums_by_offset_and_event)
 	cr_expect_eq(row->hits[0], 0x10);
 	cr_expect_eq(row->hits[1], 0x500);
 	cr_expect_eq(row->samples[0], 20);
-	done(&f, p);
 }
 
 Test(profile_arcs, an_image_shown_as_itself_has_its_keys)
@@ -153,10 +161,7 @@ Test(profile_arcs, an_image_shown_as_itself_has_its_keys)
 		{ .key = UINT64_MAX - 1, .value = 1 }, { .key = 7, .value = 2 }
 	};
 	const struct profile_row *row;
-	struct profile *p;
-	struct fake f;
 
-	fake_init(&f);
 	fake_sample_file(&f, "/bin/demo", "/no-vmlinux", &cycles, nodes, 2);
 	p = load(&f, PROFILE_HITS, false);
 	row = row_of(p, "/no-vmlinux", "/no-vmlinux");
@@ -166,7 +171,6 @@ Test(profile_arcs, an_image_shown_as_itself_has_its_keys)
 	cr_expect_eq(row->hits[0], 7);
 	cr_expect_eq(row->hits[1], UINT64_MAX - 1);
 	cr_expect_eq(profile_hit_vma(p, row, 1), UINT64_MAX - 1);
-	done(&f, p);
 }
 
 /* 20,000 nodes with all sizes of offsets, against counting them one by one. */
@@ -175,8 +179,6 @@ Test(profile_arcs, many_hits_in_any_order_are_sorted_and_none_is_lost)
 	enum { NR = 20000 };
 	static struct spec_sample_node nodes[NR];
 	uint64_t seed = 1, sum = 0, want = 0;
-	struct profile *p;
-	struct fake f;
 
 	for (int i = 0; i < NR; i++) {
 		seed = seed * 6364136223846793005u + 1442695040888963407u;
@@ -184,7 +186,6 @@ Test(profile_arcs, many_hits_in_any_order_are_sorted_and_none_is_lost)
 		nodes[i].value = (uint32_t)(seed >> 60);
 		want += nodes[i].value;
 	}
-	fake_init(&f);
 	fake_sample_file(&f, "/bin/demo", "/bin/demo", &cycles, nodes, NR);
 	p = load(&f, PROFILE_HITS, false);
 	for (size_t r = 0; r < p->nr_rows; r++) {
@@ -197,7 +198,6 @@ Test(profile_arcs, many_hits_in_any_order_are_sorted_and_none_is_lost)
 	}
 	cr_expect_eq(sum, want);
 	cr_expect_eq(p->classes[0].total, want);
-	done(&f, p);
 }
 
 /* ---- arcs */
@@ -210,10 +210,7 @@ Test(profile_arcs, arcs_are_summed_by_symbol)
 		{ .key = key(0x110, 0x110), .value = 5 }, /* recursion */
 		{ .key = key(0x118, 0x200), .value = 0 },
 	};
-	struct profile *p;
-	struct fake f;
 
-	fake_init(&f);
 	flat(&f, "/bin/demo", "/bin/demo", &cycles, 0x110, 9);
 	arcs(&f, "/bin/demo", "/bin/demo", nodes, 4);
 	p = load(&f, PROFILE_ARCS, false);
@@ -227,7 +224,6 @@ Test(profile_arcs, arcs_are_summed_by_symbol)
 	cr_expect_eq(p->classes[0].total, 9, "arcs are no samples");
 	cr_expect_eq(p->nr_selected, 1);
 	expect_order(p);
-	done(&f, p);
 }
 
 Test(profile_arcs, ends_without_symbols_are_rows_too)
@@ -242,11 +238,8 @@ Test(profile_arcs, ends_without_symbols_are_rows_too)
 		{ .key = key(0, 0x10), .value = 4 }, /* OProfile drops this caller */
 	};
 	const char *anon = "anon (tgid:1 range:0x1000-0x1fff)";
-	struct profile *p;
-	struct fake f;
 	uint32_t at;
 
-	fake_init(&f);
 	flat(&f, "/bin/demo", "/bin/demo", &cycles, 0x200, 9);
 	arcs(&f, anon, "/bin/demo", from_anon, 1);
 	at = arcs(&f, "/bin/demo", "/boot/vmlinux", into_kernel, 1);
@@ -260,10 +253,9 @@ Test(profile_arcs, ends_without_symbols_are_rows_too)
 	cr_expect_eq(p->nr_arcs, 3);
 	cr_expect(p->images[fake_image(&f, "/boot/vmlinux")].used);
 	expect_order(p);
-	done(&f, p);
 }
 
-static const struct profile_row *only_anonymous(const struct profile *p)
+static const struct profile_row *only_anonymous(void)
 {
 	const struct profile_row *found = NULL;
 
@@ -276,9 +268,9 @@ static const struct profile_row *only_anonymous(const struct profile *p)
 	return found;
 }
 
-static void set_range(struct fake *f, const char *shown, uint32_t tgid)
+static void set_range(const char *shown, uint32_t tgid)
 {
-	struct spec_image *name = &f->cat.images[fake_image(f, shown)].name;
+	struct spec_image *name = &f.cat.images[fake_image(&f, shown)].name;
 
 	name->tgid = tgid;
 	name->start = 0x1000;
@@ -292,20 +284,16 @@ Test(profile_arcs, memory_that_arcs_call_anon_is_the_one_that_was_sampled)
 	const char *vdso = "[vdso] (tgid:1 range:0x1000-0x1fff)";
 	const char *anon = "anon (tgid:1 range:0x1000-0x1fff)";
 	const struct profile_row *row;
-	struct profile *p;
-	struct fake f;
 
-	fake_init(&f);
 	flat(&f, "/bin/demo", vdso, &cycles, 0x20, 9);
 	arcs(&f, "/bin/demo", anon, nodes, 1);
-	set_range(&f, vdso, 1);
-	set_range(&f, anon, 1);
+	set_range(vdso, 1);
+	set_range(anon, 1);
 	p = load(&f, PROFILE_ARCS, false);
-	row = only_anonymous(p);
+	row = only_anonymous();
 	cr_assert_not_null(row);
 	cr_expect_str_eq(row->name, vdso);
 	cr_expect_eq(arc_of(p, "/bin/demo", "first", vdso, vdso), 2);
-	done(&f, p);
 }
 
 Test(profile_arcs, merged_libraries_keep_the_arcs_that_lead_into_them)
@@ -313,10 +301,7 @@ Test(profile_arcs, merged_libraries_keep_the_arcs_that_lead_into_them)
 	const struct spec_sample_node nodes[] = { { .key = key(0x100, 0x20),
 						    .value = 2 } };
 	const struct profile_row *row;
-	struct profile *p;
-	struct fake f;
 
-	fake_init(&f);
 	flat(&f, "/bin/demo", "/lib/x.so", &cycles, 0x20, 9);
 	flat(&f, "/bin/other", "/lib/x.so", &cycles, 0x20, 1);
 	arcs(&f, "/bin/demo", "/lib/x.so", nodes, 1);
@@ -326,40 +311,31 @@ Test(profile_arcs, merged_libraries_keep_the_arcs_that_lead_into_them)
 	cr_expect_eq(row->app, row->image);
 	cr_expect_eq(row->samples[0], 10);
 	cr_expect_eq(arc_of(p, "/bin/demo", "first", "/lib/x.so", "/lib/x.so"), 2);
-	done(&f, p);
 }
 
 Test(profile_arcs, a_profile_without_arcs_does_not_read_them)
 {
 	const struct spec_sample_node nodes[] = { { .key = key(0x100, 0x20),
 						    .value = 2 } };
-	struct profile *p;
-	struct fake f;
 
-	fake_init(&f);
 	flat(&f, "/bin/demo", "/bin/demo", &cycles, 0x200, 9);
 	arcs(&f, "/bin/demo", "/lib/x.so", nodes, 1);
 	p = load(&f, PROFILE_SYMBOLS, false);
 	cr_expect_eq(loads, 1);
 	cr_expect_eq(p->nr_arcs, 0);
 	cr_expect_eq(p->nr_rows, 1);
-	done(&f, p);
 }
 
 Test(profile_arcs, a_file_of_arcs_that_went_bad_is_named)
 {
-	struct profile *p;
-	struct fake f;
 	uint32_t at;
 
-	fake_init(&f);
 	flat(&f, "/bin/demo", "/bin/demo", &cycles, 0x200, 9);
 	at = fake_file(&f, "/bin/demo", "/bin/demo", &cycles, 5);
 	f.cat.files[at].callee = fake_image(&f, "/bin/demo");
 	p = load(&f, PROFILE_ARCS, false);
 	cr_expect_eq(p->classes[0].total, 9);
 	cr_expect_eq(p->nr_bad, 1);
-	done(&f, p);
 }
 
 /* ---- parts */
@@ -377,11 +353,9 @@ Test(profile_arcs, a_part_keeps_its_callers_aside)
 		{ .key = key(0x110, 0x200), .value = 2 },
 		{ .key = key(0x200, 0x200), .value = 4 },
 	};
-	struct profile *full, *p = NULL;
+	struct profile *full;
 	struct err err = { 0 };
-	struct fake f;
 
-	fake_init(&f);
 	flat(&f, "/bin/demo", "/bin/demo", &cycles, 0x200, 9);
 	flat(&f, "/bin/demo", "/bin/demo", &cycles, 0x110, 1);
 	arcs(&f, "/bin/demo", "/bin/demo", nodes, 3);
@@ -398,7 +372,6 @@ Test(profile_arcs, a_part_keeps_its_callers_aside)
 	cr_expect_not(row_of(p, "/bin/demo", "third")->aside);
 	cr_expect_eq(row_of(p, "/bin/demo", "third")->nr_hits, 1);
 	expect_order(p);
-	done(&f, p);
 }
 
 /* ---- as the files have them */
@@ -424,11 +397,8 @@ Test(profile_arcs, raw_arcs_have_offsets_of_their_images)
 	};
 	struct seen s = { 0 };
 	struct err err = { 0 };
-	struct profile *p;
-	struct fake f;
 	uint32_t at;
 
-	fake_init(&f);
 	flat(&f, "/bin/demo", "/bin/demo", &misses, 0x200, 9);
 	at = arcs(&f, "/bin/demo", "/boot/vmlinux", nodes, 2);
 	f.cat.files[at].header.cg_to_is_kernel = 1;
@@ -446,5 +416,4 @@ Test(profile_arcs, raw_arcs_have_offsets_of_their_images)
 	s = (struct seen){ .stop = 1 };
 	cr_expect_eq(profile_each_arc(p, NULL, see, &s, &err), -ECANCELED);
 	cr_expect_eq(s.nr, 1);
-	done(&f, p);
 }

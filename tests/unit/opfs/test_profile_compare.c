@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "opfs/profile.h"
+#include "opfs/profile/compare.h"
+#include "opfs/profile/profile.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -10,113 +11,97 @@
 static const struct fake_event cycles = { "CYCLES", 1000, 0, 41 };
 static const struct fake_event misses = { "MISSES", 50, 0, 41 };
 
-struct both_sides {
-	struct fake now, was;
-	struct profile *p_now, *p_was, *both;
-	struct err err;
-};
+static struct fake now, was;
+static struct profile *p_now, *p_was, *both;
+static struct err err;
 
-static int compare(struct both_sides *s)
+static int compare(void)
 {
-	s->p_now = fake_load(&s->now, PROFILE_SYMBOLS);
-	s->p_was = fake_load(&s->was, PROFILE_SYMBOLS);
-	return profile_compare(s->p_now, s->p_was, &s->both, &s->err);
+	p_now = fake_load(&now, PROFILE_SYMBOLS);
+	p_was = fake_load(&was, PROFILE_SYMBOLS);
+	return profile_compare(p_now, p_was, &both, &err);
 }
 
-static void sides_init(struct both_sides *s)
+static void setup(void)
 {
-	*s = (struct both_sides){ 0 };
-	fake_init(&s->now);
-	fake_init(&s->was);
+	fake_init(&now);
+	fake_init(&was);
 }
 
-static void sides_fini(struct both_sides *s)
+static void teardown(void)
 {
-	profile_put(s->both);
-	profile_put(s->p_now);
-	profile_put(s->p_was);
-	fake_fini(&s->now);
-	fake_fini(&s->was);
+	profile_put(both);
+	profile_put(p_now);
+	profile_put(p_was);
+	fake_fini(&now);
+	fake_fini(&was);
 }
 
-static const struct profile_row *row_of(const struct profile *p, const char *image)
+TestSuite(profile_compare, .init = setup, .fini = teardown);
+
+static const struct profile_row *row_of(const char *image)
 {
-	for (size_t i = 0; i < p->nr_rows; i++)
-		if (!strcmp(p->cat->images[p->rows[i].image].shown, image))
-			return &p->rows[i];
+	for (size_t i = 0; i < both->nr_rows; i++)
+		if (!strcmp(both->cat->images[both->rows[i].image].shown, image))
+			return &both->rows[i];
 	cr_assert_fail("no row of %s", image);
 	return NULL;
 }
 
 Test(profile_compare, a_row_of_both_sides_has_both_counts)
 {
-	struct both_sides s;
-
-	sides_init(&s);
-	fake_file(&s.now, "/x/a", "/x/a", &cycles, 30);
-	fake_file(&s.was, "/x/a", "/x/a", &cycles, 20);
-	cr_assert_eq(compare(&s), 0, "%s", s.err.msg);
-	cr_assert_eq(s.both->nr_rows, 1);
-	cr_expect_eq(s.both->rows[0].samples[0], 30);
-	cr_expect_eq(s.both->rows[0].was[0], 20);
-	cr_expect_eq(s.both->classes[0].total, 30);
-	cr_expect_eq(s.both->classes[0].was_total, 20);
-	sides_fini(&s);
+	fake_file(&now, "/x/a", "/x/a", &cycles, 30);
+	fake_file(&was, "/x/a", "/x/a", &cycles, 20);
+	cr_assert_eq(compare(), 0, "%s", err.msg);
+	cr_assert_eq(both->nr_rows, 1);
+	cr_expect_eq(both->rows[0].samples[0], 30);
+	cr_expect_eq(both->rows[0].was[0], 20);
+	cr_expect_eq(both->classes[0].total, 30);
+	cr_expect_eq(both->classes[0].was_total, 20);
 }
 
 Test(profile_compare, what_is_on_one_side_only_is_new_or_gone)
 {
 	const struct profile_row *row;
-	struct both_sides s;
 
-	sides_init(&s);
-	fake_file(&s.now, "/x/new", "/x/new", &cycles, 30);
-	fake_file(&s.now, "/x/both", "/x/both", &cycles, 1);
-	fake_file(&s.was, "/x/gone", "/x/gone", &cycles, 20);
-	fake_file(&s.was, "/x/both", "/x/both", &cycles, 2);
-	cr_assert_eq(compare(&s), 0, "%s", s.err.msg);
-	row = row_of(s.both, "/x/new");
+	fake_file(&now, "/x/new", "/x/new", &cycles, 30);
+	fake_file(&now, "/x/both", "/x/both", &cycles, 1);
+	fake_file(&was, "/x/gone", "/x/gone", &cycles, 20);
+	fake_file(&was, "/x/both", "/x/both", &cycles, 2);
+	cr_assert_eq(compare(), 0, "%s", err.msg);
+	row = row_of("/x/new");
 	cr_expect_eq(profile_changed(row->samples, row->was, row->gone, 0), PROFILE_NEW);
-	row = row_of(s.both, "/x/gone");
+	row = row_of("/x/gone");
 	cr_expect_eq(profile_changed(row->samples, row->was, row->gone, 0), PROFILE_GONE);
 	cr_expect_eq(row->samples[0], 20);
-	row = row_of(s.both, "/x/both");
+	row = row_of("/x/both");
 	cr_expect_eq(profile_changed(row->samples, row->was, row->gone, 0), PROFILE_BOTH);
-	cr_expect_eq(s.both->classes[0].total, 31, "what is gone counts for nothing");
-	sides_fini(&s);
+	cr_expect_eq(both->classes[0].total, 31, "what is gone counts for nothing");
 }
 
 Test(profile_compare, the_only_applications_are_one_though_their_paths_differ)
 {
-	struct both_sides s;
-
-	sides_init(&s);
-	fake_file(&s.now, "/build2/prog-2", "/build2/prog-2", &cycles, 30);
-	fake_file(&s.now, "/build2/prog-2", "/lib/c", &cycles, 3);
-	fake_file(&s.was, "/build1/prog-1", "/build1/prog-1", &cycles, 20);
-	fake_file(&s.was, "/build1/prog-1", "/lib/c", &cycles, 2);
-	cr_assert_eq(compare(&s), 0, "%s", s.err.msg);
-	cr_expect_eq(s.both->nr_rows, 2);
-	cr_expect_eq(row_of(s.both, "/build2/prog-2")->was[0], 20);
-	cr_expect_eq(row_of(s.both, "/lib/c")->was[0], 2);
-	sides_fini(&s);
+	fake_file(&now, "/build2/prog-2", "/build2/prog-2", &cycles, 30);
+	fake_file(&now, "/build2/prog-2", "/lib/c", &cycles, 3);
+	fake_file(&was, "/build1/prog-1", "/build1/prog-1", &cycles, 20);
+	fake_file(&was, "/build1/prog-1", "/lib/c", &cycles, 2);
+	cr_assert_eq(compare(), 0, "%s", err.msg);
+	cr_expect_eq(both->nr_rows, 2);
+	cr_expect_eq(row_of("/build2/prog-2")->was[0], 20);
+	cr_expect_eq(row_of("/lib/c")->was[0], 2);
 }
 
 Test(profile_compare, a_basename_pairs_only_if_it_is_the_only_one_on_both_sides)
 {
-	struct both_sides s;
-
-	sides_init(&s);
-	fake_file(&s.now, "/b2/x", "/b2/x", &cycles, 1);
-	fake_file(&s.now, "/b2/y", "/b2/y", &cycles, 2);
-	fake_file(&s.was, "/b1/x", "/b1/x", &cycles, 3);
-	fake_file(&s.was, "/b0/y", "/b0/y", &cycles, 4);
-	fake_file(&s.was, "/b1/y", "/b1/y", &cycles, 5);
-	cr_assert_eq(compare(&s), 0, "%s", s.err.msg);
-	cr_expect_eq(row_of(s.both, "/b2/x")->was[0], 3);
-	cr_expect_null(row_of(s.both, "/b2/y")->was);
-	cr_expect(row_of(s.both, "/b0/y")->gone && row_of(s.both, "/b1/y")->gone);
-	sides_fini(&s);
+	fake_file(&now, "/b2/x", "/b2/x", &cycles, 1);
+	fake_file(&now, "/b2/y", "/b2/y", &cycles, 2);
+	fake_file(&was, "/b1/x", "/b1/x", &cycles, 3);
+	fake_file(&was, "/b0/y", "/b0/y", &cycles, 4);
+	fake_file(&was, "/b1/y", "/b1/y", &cycles, 5);
+	cr_assert_eq(compare(), 0, "%s", err.msg);
+	cr_expect_eq(row_of("/b2/x")->was[0], 3);
+	cr_expect_null(row_of("/b2/y")->was);
+	cr_expect(row_of("/b0/y")->gone && row_of("/b1/y")->gone);
 }
 
 static void label_memory(struct fake *f)
@@ -128,36 +113,28 @@ static void label_memory(struct fake *f)
 
 Test(profile_compare, memory_of_one_kind_is_one_row_whatever_the_process)
 {
-	struct both_sides s;
-
-	sides_init(&s);
-	fake_file(&s.now, "/x/a", "[vdso] (tgid:1 range:0x1000-0x1fff)", &cycles, 3);
-	fake_file(&s.now, "/x/a", "[vdso] (tgid:2 range:0x1000-0x1fff)", &cycles, 4);
-	fake_file(&s.was, "/x/a", "[vdso] (tgid:3 range:0x5000-0x5fff)", &cycles, 5);
-	fake_file(&s.was, "/x/a", "[vdso] (tgid:4 range:0x6000-0x6fff)", &cycles, 6);
-	label_memory(&s.now);
-	label_memory(&s.was);
-	cr_assert_eq(compare(&s), 0, "%s", s.err.msg);
-	cr_assert_eq(s.both->nr_rows, 1);
-	cr_expect_eq(s.both->rows[0].samples[0], 7);
-	cr_expect_eq(s.both->rows[0].was[0], 11);
-	cr_assert_eq(s.both->nr_pairs, 1);
-	cr_expect_eq(s.both->pairs[0].samples[0], 7);
-	cr_expect_eq(s.both->pairs[0].was[0], 11);
-	sides_fini(&s);
+	fake_file(&now, "/x/a", "[vdso] (tgid:1 range:0x1000-0x1fff)", &cycles, 3);
+	fake_file(&now, "/x/a", "[vdso] (tgid:2 range:0x1000-0x1fff)", &cycles, 4);
+	fake_file(&was, "/x/a", "[vdso] (tgid:3 range:0x5000-0x5fff)", &cycles, 5);
+	fake_file(&was, "/x/a", "[vdso] (tgid:4 range:0x6000-0x6fff)", &cycles, 6);
+	label_memory(&now);
+	label_memory(&was);
+	cr_assert_eq(compare(), 0, "%s", err.msg);
+	cr_assert_eq(both->nr_rows, 1);
+	cr_expect_eq(both->rows[0].samples[0], 7);
+	cr_expect_eq(both->rows[0].was[0], 11);
+	cr_assert_eq(both->nr_pairs, 1);
+	cr_expect_eq(both->pairs[0].samples[0], 7);
+	cr_expect_eq(both->pairs[0].was[0], 11);
 }
 
 Test(profile_compare, different_events_are_refused)
 {
-	struct both_sides s;
-
-	sides_init(&s);
-	fake_file(&s.now, "/x/a", "/x/a", &cycles, 30);
-	fake_file(&s.was, "/x/a", "/x/a", &misses, 20);
-	cr_expect_eq(compare(&s), -EINVAL);
-	cr_expect_neq(strstr(s.err.msg, "MISSES"), NULL, "%s", s.err.msg);
-	s.both = NULL;
-	sides_fini(&s);
+	fake_file(&now, "/x/a", "/x/a", &cycles, 30);
+	fake_file(&was, "/x/a", "/x/a", &misses, 20);
+	cr_expect_eq(compare(), -EINVAL);
+	cr_expect_neq(strstr(err.msg, "MISSES"), NULL, "%s", err.msg);
+	both = NULL;
 }
 
 Test(profile_compare, growth_is_that_of_the_share)

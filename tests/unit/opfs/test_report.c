@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "opfs/report.h"
+#include "opfs/report/report.h"
+#include "opfs/reports.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -7,14 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libspec/spec.h"
+#include "libspec/spec/spec.h"
 #include "tests/unit/opfs/reference.h"
 
 static char *render(const char *name, const struct profile *p)
 {
-	const struct report *r = report_find(name, strlen(name));
+	const struct report *r = report_find(&opfs_reports, name);
 	const struct options o = { 0 };
-	const struct report_job job = { .p = p, .o = &o, .path = "current" };
+	const struct report_job job = {
+		.p = p, .o = &o, .reports = &opfs_reports, .path = "current"
+	};
 	struct strbuf out = { 0 };
 	struct err err = { 0 };
 
@@ -36,75 +39,76 @@ static bool has_line(const char *text, const char *line)
 static const struct fake_event cycles = { "CPU_CLK_UNHALTED", 100000, 0, 41 };
 static const struct fake_event misses = { "LLC_MISSES", 6000, 0x41, 41 };
 
+static struct fake f;
+static struct profile *p;
+static char *text;
+
+static void setup(void)
+{
+	fake_init(&f);
+}
+
+static void teardown(void)
+{
+	free(text);
+	profile_put(p);
+	fake_fini(&f);
+}
+
+TestSuite(report, .init = setup, .fini = teardown);
+
 Test(report, every_file_has_a_name_of_its_own_and_a_doc)
 {
 	static const char *const order[] = { "README", "status", "summary", "report",
 					     "report.tsv" };
 
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
-		cr_expect_str_eq(reports[i]->name, order[i]);
-	for (size_t i = 0; i < nr_reports; i++) {
-		const char *name = reports[i]->name;
+		cr_expect_str_eq(opfs_reports.all[i]->name, order[i]);
+	for (size_t i = 0; i < opfs_reports.nr; i++) {
+		const struct report *r = opfs_reports.all[i];
 
-		cr_expect_neq(reports[i]->doc[0], '\0');
-		cr_expect_eq(report_find(name, strlen(name)), reports[i], "%s", name);
-		cr_expect_eq(!!reports[i]->render + !!reports[i]->open, 1, "%s", name);
+		cr_expect_neq(r->doc[0], '\0');
+		cr_expect_eq(report_find(&opfs_reports, r->name), r, "%s", r->name);
+		cr_expect_eq(!!r->render + !!r->open, 1, "%s", r->name);
 	}
-	cr_expect_null(report_find("report.", 7));
-	cr_expect_null(report_find("repor", 5));
-	cr_expect_eq(report_find("report/x", 6), report_find("report", 6));
+	cr_expect_null(report_find(&opfs_reports, "report."));
+	cr_expect_null(report_find(&opfs_reports, "repor"));
 }
 
 #define EMPTY "\t\t\t\t\t\t\t\t\t\t\t\n" /* the columns that no row here has */
 
 Test(report, tsv_has_fixed_columns_and_no_zeros)
 {
-	struct fake f;
-	struct profile *p;
-	char *text;
-
-	fake_init(&f);
 	fake_file(&f, "/bin/a", "/bin/a", &cycles, 3);
 	fake_file(&f, "/bin/a", "/lib/b", &cycles, 1);
 	fake_file(&f, "/bin/a", "/lib/b", &misses, 8);
 	p = fake_load(&f, PROFILE_SYMBOLS);
 	text = render("report.tsv", p);
-	cr_expect_str_eq(text,
-			 "event\tapplication\timage\tsymbol\tsamples\tshare\tshare_error\t"
-			 "mangled\tvma\tfile\tline\ttgid\ttid\tcpu\tbase_samples\t"
-			 "base_share\tdifference\tsure\n"
-			 "CPU_CLK_UNHALTED:100000\t/bin/a\t/bin/a\t/bin/a\t3\t75.0000\t"
-			 "21.6506" EMPTY "CPU_CLK_UNHALTED:100000\t/bin/a\t/lib/b\t/lib/b\t"
-			 "1\t25.0000\t21.6506" EMPTY
-			 "LLC_MISSES:6000:0x41\t/bin/a\t/lib/b\t/lib/b\t8\t100.0000\t"
-			 "0.0000" EMPTY);
-	free(text);
-	profile_put(p);
-	fake_fini(&f);
+	cr_expect_str_eq(
+		text, "event\tapplication\timage\tsymbol\tsamples\tshare\tshare_error\t"
+		      "mangled\tvma\tfile\tline\ttgid\ttid\tcpu\tbase_samples\t"
+		      "base_share\tdifference\tsure\n"
+		      "CPU_CLK_UNHALTED:100000\t/bin/a\t/bin/a\t/bin/a\t3\t75.0000\t"
+		      "21.6506" EMPTY "CPU_CLK_UNHALTED:100000\t/bin/a\t/lib/b\t/lib/b\t"
+		      "1\t25.0000\t21.6506" EMPTY
+		      "LLC_MISSES:6000:0x41\t/bin/a\t/lib/b\t/lib/b\t8\t100.0000\t"
+		      "0.0000" EMPTY);
 }
 
 Test(report, tsv_escapes_what_would_break_a_field)
 {
-	struct fake f;
-	struct profile *p;
-	char *text;
-
-	fake_init(&f);
 	fake_file(&f, "/a\tb\nc%d", "/a\tb\nc%d", &cycles, 3);
 	p = fake_load(&f, PROFILE_SYMBOLS);
 	text = render("report.tsv", p);
 	cr_expect(strstr(text, "\t/a%09b%0Ac%25d\t/a%09b%0Ac%25d\t"), "%s", text);
-	free(text);
-	profile_put(p);
-	fake_fini(&f);
 }
 
 /* The first numbers of all lines that do not begin with a tab. */
-static uint64_t sum_lines(const char *text, size_t skip_lines)
+static uint64_t sum_lines(const char *lines, size_t skip_lines)
 {
 	uint64_t sum = 0;
 
-	for (const char *at = text; at && *at;
+	for (const char *at = lines; at && *at;
 	     at = strchr(at, '\n'), at = at ? at + 1 : NULL)
 		if (skip_lines)
 			skip_lines--;
@@ -115,53 +119,43 @@ static uint64_t sum_lines(const char *text, size_t skip_lines)
 
 Test(report, totals_of_report_and_summary_agree)
 {
-	struct fake f;
 	struct reference all = { 0 };
-	struct profile *p = reference_profile(&f, &all);
-	char *by_symbol = render("report", p), *by_app = render("summary", p);
+	char *by_symbol, *by_app;
 
+	fake_fini(&f);
+	p = reference_profile(&f, &all);
+	by_symbol = render("report", p);
+	by_app = render("summary", p);
 	cr_expect_eq(sum_lines(by_symbol, 3), 2223);
 	cr_expect_eq(sum_lines(by_app, 5), 2223);
 	cr_expect_eq(p->classes[0].total, 2223);
 	free(by_symbol);
 	free(by_app);
-	profile_put(p);
-	fake_fini(&f);
 }
 
 Test(report, no_samples_is_told_with_a_remedy)
 {
 	static const char *const names[] = { "summary", "report" };
-	struct fake f;
-	struct profile *p;
 
-	fake_init(&f);
 	f.cat.dirs[0].stats.value[SPEC_STAT_TAKEN] = 7;
 	f.cat.dirs[0].stats.value[SPEC_STAT_LOST_NO_MAPPING] = 5;
 	p = fake_load(&f, PROFILE_SYMBOLS);
 	for (int i = 0; i < 2; i++) {
-		char *text = render(names[i], p);
-
+		free(text);
+		text = render(names[i], p);
 		cr_expect(strstr(text, "no samples yet"), "%s", text);
 		cr_expect(strstr(text, "7 taken"), "%s", text);
 		cr_expect(strstr(text, "5 lost"), "%s", text);
 		cr_expect(strstr(text, "opcollect record"), "%s", text);
-		free(text);
 	}
-	profile_put(p);
-	fake_fini(&f);
 }
 
 Test(report, status_tells_losses_and_images_without_symbols)
 {
 	struct catalog_bad bad = { (char *)"{root}/x", (char *)"bad magic number" };
 	char *throttled[] = { (char *)"cycles" }, *notes[] = { (char *)"a note" };
-	struct fake f;
 	struct catalog_dir *d;
-	struct profile *p;
-	char *text;
 
-	fake_init(&f);
 	d = &f.cat.dirs[0];
 	fake_file(&f, "/bin/a", "/bin/a", &cycles, 30);
 	fake_file(&f, "/bin/a", "/lib/b", &cycles, 10);
@@ -178,8 +172,9 @@ Test(report, status_tells_losses_and_images_without_symbols)
 	f.cat.nr_bad = 1;
 	p = fake_load(&f, PROFILE_SYMBOLS);
 	text = render("status", p);
-	cr_expect(has_line(
-		text, "cpu: Intel Architectural Perfmon, speed 2400 MHz (estimated)"));
+	cr_expect(
+		has_line(text,
+			 "cpu: Intel Architectural Perfmon, speed 2400 MHz (estimated)"));
 	cr_expect(has_line(text, "samples: 40"));
 	cr_expect(has_line(text, "session: current"));
 	cr_expect(has_line(text, "taken: 50"));
@@ -192,9 +187,6 @@ Test(report, status_tells_losses_and_images_without_symbols)
 	cr_expect(has_line(text, "note: a note"));
 	cr_expect(has_line(text, "damaged: {root}/x: bad magic number"));
 	cr_expect(strstr(text, "\nunresolved: /lib/b: 10 (25 %): "), "%s", text);
-	free(text);
-	profile_put(p);
-	fake_fini(&f);
 }
 
 Test(report, status_names_a_damaged_file_once_and_sorts_images_by_samples)
@@ -202,11 +194,7 @@ Test(report, status_names_a_damaged_file_once_and_sorts_images_by_samples)
 	char path[] = "current/{root}/x/E", reason[] = "{root}/x/E: cut short";
 	struct catalog_bad bad = { path, reason };
 	const char *a, *b, *c;
-	struct fake f;
-	struct profile *p;
-	char *text;
 
-	fake_init(&f);
 	fake_file(&f, "/bin/a", "/bin/a", &cycles, 5);
 	fake_file(&f, "/bin/b", "/bin/b", &cycles, 30);
 	fake_file(&f, "/bin/c", "/bin/c", &cycles, 10);
@@ -219,23 +207,17 @@ Test(report, status_names_a_damaged_file_once_and_sorts_images_by_samples)
 	b = strstr(text, "\nunresolved: /bin/b: 30 ");
 	c = strstr(text, "\nunresolved: /bin/c: 10 ");
 	cr_expect(a && b && c && b < c && c < a, "%s", text);
-	free(text);
-	profile_put(p);
-	fake_fini(&f);
 }
 
 Test(report, readme_names_every_file_and_tag)
 {
-	struct fake f;
-	struct profile *p;
-	char *text, line[64];
+	char line[64];
 
-	fake_init(&f);
 	fake_file(&f, "/bin/a", "/bin/a", &cycles, 30);
 	p = fake_load(&f, PROFILE_PAIRS);
 	text = render("README", p);
-	for (size_t i = 0; i < nr_reports; i++) {
-		snprintf(line, sizeof(line), "\n  %s ", reports[i]->name);
+	for (size_t i = 0; i < opfs_reports.nr; i++) {
+		snprintf(line, sizeof(line), "\n  %s ", opfs_reports.all[i]->name);
 		cr_expect(strstr(text, line), "%s", line);
 	}
 	for (size_t i = 0; i < SPEC_NR_TAGS; i++) {
@@ -244,35 +226,29 @@ Test(report, readme_names_every_file_and_tag)
 	}
 	cr_expect(strstr(text, "event:CPU_CLK_UNHALTED/summary"), "%s", text);
 	cr_expect(strstr(text, "image:/bin/a/report"), "%s", text);
-	free(text);
-	profile_put(p);
-	fake_fini(&f);
 }
 
 Test(report, ends_when_nobody_waits)
 {
 	atomic_bool cancel = true;
 	struct viewer gone = { .cancel = &cancel };
-	struct fake f;
-	struct profile *p;
 
-	fake_init(&f);
 	fake_file(&f, "/bin/a", "/bin/a", &cycles, 30);
 	p = fake_load(&f, PROFILE_SYMBOLS);
-	for (size_t i = 0; i < nr_reports; i++) {
+	for (size_t i = 0; i < opfs_reports.nr; i++) {
+		const struct report *r = opfs_reports.all[i];
 		const struct options o = { 0 };
-		const struct report_job job = {
-			.p = p, .o = &o, .v = &gone, .path = "current"
-		};
+		const struct report_job job = { .p = p,
+						.o = &o,
+						.v = &gone,
+						.reports = &opfs_reports,
+						.path = "current" };
 		struct strbuf out = { 0 };
 		struct err err = { 0 };
 
-		if (reports[i]->needs <= PROFILE_SYMBOLS && reports[i]->render &&
-		    strcmp(reports[i]->name, "README") != 0)
-			cr_expect_eq(reports[i]->render(&job, &out, &err), -EINTR, "%s",
-				     reports[i]->name);
+		if (r->needs <= PROFILE_SYMBOLS && r->render &&
+		    strcmp(r->name, "README") != 0)
+			cr_expect_eq(r->render(&job, &out, &err), -EINTR, "%s", r->name);
 		strbuf_fini(&out);
 	}
-	profile_put(p);
-	fake_fini(&f);
 }

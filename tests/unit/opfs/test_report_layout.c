@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The layouts of summary and report against what OProfile printed for the same rows. */
-#include "opfs/report.h"
+#include "opfs/report/report.h"
+#include "opfs/reports.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -51,7 +52,7 @@ Test(report_layout, by_application_reads_as_opreport)
 	};
 
 	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++)
-		expect_text(&layouts[i], &report_summary);
+		expect_text(&layouts[i], report_find(&opfs_reports, "summary"));
 }
 
 Test(report_layout, by_symbol_reads_as_opreport_l)
@@ -85,5 +86,5 @@ Test(report_layout, by_symbol_reads_as_opreport_l)
 	};
 
 	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++)
-		expect_text(&layouts[i], &report_symbols);
+		expect_text(&layouts[i], report_find(&opfs_reports, "report"));
 }

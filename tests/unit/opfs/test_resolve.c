@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "opfs/resolve.h"
+#include "opfs/tree/resolve.h"
 
 static char top[64];
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "opfs/sources.h"
+#include "opfs/report/source/entries.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "opfs/sources_impl.h"
+#include "opfs/report/source/sums.h"
 #include "tests/unit/opfs/fake.h"
 
 /* ---- names of entries */
@@ -145,7 +145,7 @@ struct made {
 	struct fake f;
 	struct options o;
 	struct report_job job;
-	struct sources_build b;
+	struct source_sums b;
 };
 
 static struct sym_lines *lines_of(const struct sym_line *rows, size_t nr,
@@ -188,7 +188,7 @@ static void begin(struct made *m, size_t nr, struct sym_lines *lines)
 	row->samples[0] = nr;
 	m->o = (struct options){ .inlines = true };
 	m->job = (struct report_job){ .p = p, .o = &m->o, .path = "current" };
-	m->b = (struct sources_build){ .job = &m->job, .p = p, .nr = p->nr_classes };
+	m->b = (struct source_sums){ .job = &m->job, .p = p, .nr = p->nr_classes };
 	m->b.s = calloc(1, sizeof(*m->b.s));
 	m->b.s->refs = 1;
 	m->b.s->totals = arena_calloc(&m->b.s->arena, 1, sizeof(uint64_t));
@@ -196,14 +196,15 @@ static void begin(struct made *m, size_t nr, struct sym_lines *lines)
 	m->b.run = calloc(2, sizeof(uint64_t));
 	m->b.lines = lines_new(p);
 	lines_set(m->b.lines, row->image, lines);
-	cr_assert_eq(sources_add_rows(&m->b), 0);
+	cr_assert_eq(source_sums_add(&m->b), 0);
 }
 
 static void end(struct made *m)
 {
 	struct profile *p = (struct profile *)m->job.p;
 
-	sources_build_fini(&m->b);
+	source_sums_fini(&m->b);
+	sources_put(m->b.s);
 	profile_put(p);
 	fake_fini(&m->f);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "opfs/spans.h"
+#include "opfs/session/spans.h"
 #include "tests/unit/opfs/sessions.h"
 
 enum { SESSIONS = 40 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "opfs/tar.h"
+#include "opfs/report/archive/tar.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -133,7 +133,7 @@ Test(tar, any_range_is_the_same_as_the_whole)
 	tar_free(again);
 }
 
-/* What lies behind the MANIFEST is near enough to the beginning to sum up all before it. */
+/* What lies behind the MANIFEST is near enough to the beginning to sum all before it. */
 Test(tar, who_reads_the_end_first_does_not_wait_for_himself)
 {
 	struct tar *t = sample();

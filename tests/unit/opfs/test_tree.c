@@ -41,7 +41,7 @@ static void meet(const struct place *p, bool values, struct met *m)
 		cr_assert_eq(tree_step(tree, p, f->data[i], strlen(f->data[i]), &owner,
 				       &to, &err),
 			     0, "%s: %s", f->data[i], err.msg);
-		cr_assert_gt(tree_samples(&to), 0);
+		cr_assert_gt(place_samples(&to), 0);
 		meet(&to, f->kind[i] == PLACE_VALUES, m);
 		place_fini(&to);
 	}
@@ -116,6 +116,41 @@ Test(tree, lists_a_link_where_a_tag_tells_samples_apart_and_follows_it)
 	place_fini(&at);
 }
 
+Test(tree, a_list_with_all_behind_a_path_of_several_parts_selects_all)
+{
+	struct place p;
+
+	sessions_add(&disk, (struct sessions_file){ .samples = 1 });
+	sessions_add(&disk, (struct sessions_file){ .app = "/opt/a", .samples = 2 });
+	open_tree(false);
+	p = walk("current/image:/bin/demo,all");
+	cr_expect_eq(place_samples(&p), 3);
+	place_fini(&p);
+}
+
+Test(tree, a_list_whose_end_leads_nowhere_is_complete)
+{
+	char dir[] = "/tmp/opfs-links.XXXXXX", link[64], path[128];
+	struct place p;
+
+	/* where the link leads to is an image, but no application */
+	sessions_add(&disk, (struct sessions_file){ .samples = 1 });
+	sessions_add(&disk,
+		     (struct sessions_file){ .image = "/opt/lib/x", .samples = 2 });
+	open_tree(false);
+	cr_assert(mkdtemp(dir));
+	snprintf(link, sizeof(link), "%s/lib", dir);
+	cr_assert_eq(symlink("/opt/lib", link), 0);
+	snprintf(path, sizeof(path), "current/image:demo,%%2Ftmp%%2F%s%%2Flib",
+		 dir + strlen("/tmp/"));
+	p = walk(path);
+	cr_expect_eq(p.kind, PLACE_PROFILE);
+	cr_expect_eq(place_samples(&p), 3);
+	place_fini(&p);
+	unlink(link);
+	rmdir(dir);
+}
+
 Test(tree, an_event_link_leads_to_the_directory_of_the_event)
 {
 	struct place at, link;
@@ -131,7 +166,7 @@ Test(tree, an_event_link_leads_to_the_directory_of_the_event)
 	place_fini(&at);
 	at = walk("current/event:B");
 	cr_expect(at.listed);
-	cr_expect_eq(tree_samples(&at), 2);
+	cr_expect_eq(place_samples(&at), 2);
 	place_fini(&at);
 }
 
@@ -158,27 +193,47 @@ Test(tree, names_images_by_basename_only_where_that_is_unique)
 
 /* ---- asking before doing */
 
+static const struct viewer hurried = { .quick = true };
+
+/* Is a step answered without reading anything? */
+static bool is_quick(const struct place *from, const char *name)
+{
+	struct place to;
+	int rc = tree_step(tree, from, name, strlen(name), &hurried, &to, NULL);
+
+	if (!rc)
+		place_fini(&to);
+	return rc != -EAGAIN;
+}
+
+static bool lists_quickly(const struct place *p)
+{
+	CLEANUP(found_fini) struct found f = { 0 };
+
+	return tree_list(tree, p, &hurried, keep, &f, NULL) != -EAGAIN;
+}
+
 Test(tree, is_quick_exactly_when_a_step_would_read_nothing)
 {
 	struct place root, at;
 
 	sessions_add(&disk, (struct sessions_file){ .samples = 1 });
 	open_tree(false);
-	tree_root(tree, &root);
-	cr_expect(tree_quick(tree, &root, "README", 6));
-	cr_expect(tree_quick(tree, &root, "nosuch", 6));
-	cr_expect(tree_quick(tree, &root, "", 0));
-	cr_expect_not(tree_quick(tree, &root, "current", 7));
+	place_root(&root);
+	cr_expect(is_quick(&root, "README"));
+	cr_expect(is_quick(&root, "nosuch"));
+	cr_expect(lists_quickly(&root));
+	cr_expect_not(is_quick(&root, "current"));
 	at = walk("current");
-	cr_expect(tree_quick(tree, &root, "current", 7));
-	cr_expect(tree_quick(tree, &at, "image:demo", 10));
-	cr_expect(tree_quick(tree, &at, "report", 6));
-	cr_expect(tree_quick(tree, &at, ".hidden", 7));
-	cr_expect_not(tree_quick(tree, &at, "symbol:x", 8));
+	cr_expect(is_quick(&root, "current"));
+	cr_expect(is_quick(&at, "image:demo"));
+	cr_expect(is_quick(&at, "report"));
+	cr_expect(is_quick(&at, ".hidden"));
+	cr_expect_not(is_quick(&at, "symbol:x"));
 	/* a path that nothing is called has its links looked at, once */
-	cr_expect_not(tree_quick(tree, &at, "image:%2Fnosuch%2Fx", 19));
+	cr_expect_not(is_quick(&at, "image:%2Fnosuch%2Fx"));
 	cr_expect_eq(fails("current/image:%2Fnosuch%2Fx", &owner, NULL), -ENOENT);
-	cr_expect(tree_quick(tree, &at, "image:%2Fnosuch%2Fx", 19));
+	cr_expect(is_quick(&at, "image:%2Fnosuch%2Fx"));
 	place_fini(&at);
 }
 
@@ -193,11 +248,11 @@ Test(tree, moves_a_place_to_the_newest_generation)
 	p = walk("current/image:/bin/demo");
 	sessions_add(&disk, (struct sessions_file){ .samples = 2 });
 	sessions_live(&disk, 2, false);
-	for (int i = 0; i < 12000 && tree_samples(&p) == 1; i++) {
+	for (int i = 0; i < 12000 && place_samples(&p) == 1; i++) {
 		cr_assert_eq(tree_refresh(tree, &p, &owner, &err), 0, "%s", err.msg);
 		usleep(10000);
 	}
-	cr_expect_eq(tree_samples(&p), 3);
+	cr_expect_eq(place_samples(&p), 3);
 	cr_expect_str_eq(p.value, "%2Fbin%2Fdemo");
 	place_fini(&p);
 }
@@ -250,7 +305,7 @@ Test(tree, gives_equal_places_equal_keys_and_others_others)
 
 Test(tree, keeps_reasons_for_who_asked_but_not_of_probes)
 {
-	static const struct viewer other = { .uid = 12345, .gid = 12345 };
+	static const struct viewer other = { .cred = { .uid = 12345, .gid = 12345 } };
 	CLEANUP(free_ptr) char *mine = NULL;
 	CLEANUP(free_ptr) char *theirs = NULL;
 
@@ -292,9 +347,9 @@ Test(tree, tells_what_there_is_instead)
 Test(tree, of_a_shared_mount_shows_a_session_as_its_modes_say)
 {
 	static const gid_t groups[] = { 777 };
-	struct viewer other = { .uid = 12345, .gid = 12345 };
+	struct viewer other = { .cred = { .uid = 12345, .gid = 12345 } };
 	struct viewer member = {
-		.uid = 12345, .gid = 1, .groups = groups, .nr_groups = 1
+		.cred = { .uid = 12345, .gid = 1, .groups = groups, .nr_groups = 1 }
 	};
 	char path[256];
 	struct err err;
@@ -322,7 +377,7 @@ Test(tree, of_a_shared_mount_shows_a_session_as_its_modes_say)
 
 Test(tree, asks_a_session_that_was_seen_again_for_each_viewer)
 {
-	struct viewer other = { .uid = 12345, .gid = 12345 };
+	struct viewer other = { .cred = { .uid = 12345, .gid = 12345 } };
 	struct place root, p;
 	char path[256];
 
@@ -332,7 +387,7 @@ Test(tree, asks_a_session_that_was_seen_again_for_each_viewer)
 	chmod(path, 0700);
 	open_tree(true);
 	cr_expect_eq(fails("s", &owner, NULL), 0);
-	tree_root(tree, &root);
+	place_root(&root);
 	cr_expect_eq(tree_step(tree, &root, "s", 1, &other, &p, NULL), -EACCES);
 }
 
@@ -400,4 +455,38 @@ Test(tree, links_count_only_where_it_differs_within_an_event)
 	open_tree(false);
 	cr_expect_eq(kind_of_step("one", "count"), PLACE_VALUES);
 	cr_expect_eq(kind_of_step("two", "count"), PLACE_LINK);
+}
+
+/* ---- spans of time */
+
+#define ROTATED "2026-11-21T09-00-00Z"
+
+/*
+ * The list of sessions and what was read of them are both remembered for a moment, but
+ * not for the same one.
+ */
+Test(tree, of_a_span_is_read_again_if_sessions_were_exchanged_since_a_part_was_read)
+{
+	struct place p;
+
+	sessions_add(&disk, (struct sessions_file){ .samples = 7 });
+	sessions_add(&disk, (struct sessions_file){ .session = ROTATED, .samples = 3 });
+	sessions_write(&disk, "samples/current/stats/started", "1764000000\n");
+	sessions_write(&disk, "samples/current/stats/live",
+		       "1 1764000060000000000 live\n");
+	sessions_write(&disk, "samples/" ROTATED "/stats/started", "1763000000\n");
+	sessions_write(&disk, "samples/" ROTATED "/stats/live",
+		       "1 1763000060000000000 closed\n");
+	open_tree(false);
+	for (int i = 0; i < 20; i++) {
+		p = walk("last:1000000h");
+		place_fini(&p);
+		usleep(25000);
+		p = walk("session:" ROTATED ",current");
+		place_fini(&p);
+		cr_assert_eq(renameat2(disk.fd, "samples/" ROTATED, disk.fd,
+				       "samples/current", RENAME_EXCHANGE),
+			     0);
+		cr_expect_eq(samples("last:1000000h"), 10);
+	}
 }

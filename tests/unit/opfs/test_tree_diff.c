@@ -18,7 +18,7 @@ static uint64_t older(const char *path)
 	uint64_t n;
 
 	cr_assert(p.base, "%s", path);
-	n = tree_samples(&p.base->p);
+	n = place_samples(&p.base->p);
 	place_fini(&p);
 	return n;
 }
@@ -82,7 +82,7 @@ Test(diff, the_path_of_a_place_with_two_sides_means_the_same_place)
 		CLEANUP(strbuf_fini) struct strbuf path = { 0 };
 		struct place p = walk(paths[i]);
 
-		tree_format(&p, &path);
+		place_format(&p, &path);
 		place_fini(&p);
 		cr_expect_eq(samples(paths[i]), samples(strbuf_str(&path)));
 		cr_expect_eq(older(paths[i]), older(strbuf_str(&path)), "%s: %s",
@@ -122,14 +122,14 @@ Test(diff, a_comparison_moves_on_with_both_sides)
 	sessions_live(&disk, 1, false);
 	open_tree(false);
 	p = walk("old/diff:current");
-	cr_expect_eq(tree_samples(&p.base->p), 2);
+	cr_expect_eq(place_samples(&p.base->p), 2);
 	sessions_add(&disk, (struct sessions_file){ .samples = 4 });
 	sessions_live(&disk, 2, false);
-	for (int i = 0; i < 12000 && tree_samples(&p.base->p) == 2; i++) {
+	for (int i = 0; i < 12000 && place_samples(&p.base->p) == 2; i++) {
 		cr_assert_eq(tree_refresh(tree, &p, &owner, &err), 0, "%s", err.msg);
 		usleep(10000);
 	}
-	cr_expect_eq(tree_samples(&p.base->p), 6);
-	cr_expect_eq(tree_samples(&p), 1);
+	cr_expect_eq(place_samples(&p.base->p), 6);
+	cr_expect_eq(place_samples(&p), 1);
 	place_fini(&p);
 }

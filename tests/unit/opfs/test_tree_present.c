@@ -104,7 +104,7 @@ Test(present, lists_the_words_of_tags_that_have_some)
 
 Test(present, host_paths_are_for_who_mounted_and_must_be_directories)
 {
-	static const struct viewer other = { .uid = 12345, .gid = 12345 };
+	static const struct viewer other = { .cred = { .uid = 12345, .gid = 12345 } };
 	struct err err;
 
 	sessions_add(&disk, (struct sessions_file){ .samples = 1 });
@@ -142,7 +142,7 @@ Test(present, dear_files_are_listed_in_more_and_resolve_everywhere)
 
 Test(present, archive_tar_is_of_whole_sessions_and_of_who_mounted)
 {
-	static const struct viewer other = { .uid = 12345, .gid = 12345 };
+	static const struct viewer other = { .cred = { .uid = 12345, .gid = 12345 } };
 	struct err err;
 
 	sessions_add(&disk, (struct sessions_file){ .samples = 1 });

@@ -6,7 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "opfs/tree.h"
+#include "opfs/reports.h"
+#include "opfs/tree/tree.h"
 #include "tests/unit/opfs/sessions.h"
 
 enum { NR_THREADS = 4, ROUNDS = 300 };
@@ -25,9 +26,10 @@ static int ignore(void *ctx, const struct tree_entry *e)
 /* Everything a front end does with a path.  What does not exist (yet) is fine. */
 static void use(const char *path, const struct viewer *v)
 {
+	struct viewer quick = { .cred = v->cred, .quick = true };
 	struct err err = { 0 };
 	struct text *text;
-	struct place p;
+	struct place p, to;
 	unsigned listed = 0;
 	int rc = tree_walk(tree, path, v, &p, NULL, &err);
 
@@ -35,12 +37,13 @@ static void use(const char *path, const struct viewer *v)
 		cr_assert(rc == -ENOENT || rc == -EINVAL, "%s: %s", path, err.msg);
 		return;
 	}
-	tree_quick(tree, &p, "image:demo", 10);
-	tree_quick(tree, &p, "", 0);
-	if (p.kind == PLACE_FILE && !tree_text(tree, &p, v, &text, &err)) {
+	if (!tree_step(tree, &p, "image:demo", 10, &quick, &to, NULL))
+		place_fini(&to);
+	tree_list(tree, &p, &quick, ignore, &listed, NULL);
+	if (place_is_file(&p) && !tree_text(tree, &p, v, &text, &err)) {
 		cr_assert_gt(text->len, 0);
 		text_put(text);
-	} else if (p.kind != PLACE_FILE) {
+	} else if (!place_is_file(&p)) {
 		tree_list(tree, &p, v, ignore, &listed, &err);
 	}
 	rc = tree_refresh(tree, &p, v, &err);
@@ -71,7 +74,7 @@ static void *reader(void *arg)
 		"current/event:EV/more:",
 		"current/threshold:5/summary",
 	};
-	const struct viewer v = { .uid = (uid_t)(uintptr_t)arg };
+	const struct viewer v = { .cred.uid = (uid_t)(uintptr_t)arg };
 
 	for (int i = 0; i < ROUNDS; i++)
 		use(paths[(size_t)i % (sizeof(paths) / sizeof(*paths))], &v);
@@ -94,7 +97,7 @@ static void *writer(void *arg)
 
 Test(tree_threads, many_may_use_a_tree_while_its_session_grows)
 {
-	struct tree_options o = { .cache_bytes = 64 << 10 };
+	struct tree_options o = { .reports = &opfs_reports, .cache_bytes = 64 << 10 };
 	pthread_t threads[NR_THREADS], grow;
 
 	sessions_init(&disk);

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "opfs/worker.h"
+#include "opfs/mount/worker.h"
 
 /* Work that goes on until it is released or cancelled, and what became of it. */
 struct gate {
@@ -60,21 +60,23 @@ static void task_free(void *arg)
 
 static const struct job_ops ops = { task_run, task_reply, task_free };
 
-static struct worker_pool *pool_of(unsigned nr)
+static struct worker_pool *p;
+static struct gate g;
+static struct waiter w[3];
+
+static void pool_of(unsigned nr)
 {
-	struct worker_pool *p = NULL;
 	struct err err;
 
 	cr_assert(!worker_pool_new(nr, &p, &err), "%s", err.msg);
-	return p;
 }
 
-static int ask(struct worker_pool *p, struct gate *g, const char *key, struct waiter *w)
+static int ask(const char *key, struct waiter *who)
 {
 	struct task *t = calloc(1, sizeof(*t));
 
-	t->gate = g;
-	return worker_ask(p, &ops, t, key, strlen(key), w);
+	t->gate = &g;
+	return worker_ask(p, &ops, t, key, strlen(key), who);
 }
 
 static bool reaches(atomic_int *what, int value)
@@ -86,12 +88,9 @@ static bool reaches(atomic_int *what, int value)
 
 Test(worker, equal_work_is_done_once_for_all_who_wait)
 {
-	struct worker_pool *p = pool_of(2);
-	struct gate g = { 0 };
-	struct waiter w[3] = { 0 };
-
+	pool_of(2);
 	for (int i = 0; i < 3; i++)
-		cr_expect_eq(ask(p, &g, "same", &w[i]), 0);
+		cr_expect_eq(ask("same", &w[i]), 0);
 	cr_expect(reaches(&g.begun, 1));
 	g.open = true;
 	cr_expect(reaches(&g.served, 3));
@@ -102,12 +101,9 @@ Test(worker, equal_work_is_done_once_for_all_who_wait)
 
 Test(worker, different_work_runs_side_by_side)
 {
-	struct worker_pool *p = pool_of(2);
-	struct gate g = { 0 };
-	struct waiter w[2] = { 0 };
-
-	cr_expect_eq(ask(p, &g, "one", &w[0]), 0);
-	cr_expect_eq(ask(p, &g, "two", &w[1]), 0);
+	pool_of(2);
+	cr_expect_eq(ask("one", &w[0]), 0);
+	cr_expect_eq(ask("two", &w[1]), 0);
 	cr_expect(reaches(&g.begun, 2));
 	cr_expect_eq(worker_pool_busy(p), 2u);
 	g.open = true;
@@ -117,12 +113,9 @@ Test(worker, different_work_runs_side_by_side)
 
 Test(worker, work_is_cancelled_only_when_the_last_has_left)
 {
-	struct worker_pool *p = pool_of(1);
-	struct gate g = { 0 };
-	struct waiter w[2] = { 0 };
-
-	ask(p, &g, "same", &w[0]);
-	ask(p, &g, "same", &w[1]);
+	pool_of(1);
+	ask("same", &w[0]);
+	ask("same", &w[1]);
 	cr_expect(reaches(&g.begun, 1));
 	cr_expect(worker_leave(p, &w[0]));
 	cr_expect_not(worker_leave(p, &w[0]), "nobody leaves twice");
@@ -137,15 +130,12 @@ Test(worker, work_is_cancelled_only_when_the_last_has_left)
 
 Test(worker, nobody_joins_work_that_was_cancelled)
 {
-	struct worker_pool *p = pool_of(2);
-	struct gate g = { 0 };
-	struct waiter w[2] = { 0 };
-
-	ask(p, &g, "same", &w[0]);
+	pool_of(2);
+	ask("same", &w[0]);
 	cr_expect(reaches(&g.begun, 1));
 	worker_leave(p, &w[0]);
 	g.open = true;
-	ask(p, &g, "same", &w[1]);
+	ask("same", &w[1]);
 	cr_expect(reaches(&g.served, 1));
 	worker_pool_free(p);
 	cr_expect_eq(g.begun, 2);
@@ -153,14 +143,11 @@ Test(worker, nobody_joins_work_that_was_cancelled)
 
 Test(worker, work_that_has_not_begun_is_dropped_with_its_last_waiter)
 {
-	struct worker_pool *p = pool_of(1);
-	struct gate g = { 0 };
-	struct waiter w[3] = { 0 };
-
-	ask(p, &g, "first", &w[0]);
+	pool_of(1);
+	ask("first", &w[0]);
 	cr_expect(reaches(&g.begun, 1));
-	ask(p, &g, "second", &w[1]);
-	ask(p, &g, "third", &w[2]);
+	ask("second", &w[1]);
+	ask("third", &w[2]);
 	cr_expect(worker_leave(p, &w[2]));
 	cr_expect_eq(g.freed, 1);
 	cr_expect_eq(worker_pool_busy(p), 2u);
@@ -172,12 +159,9 @@ Test(worker, work_that_has_not_begun_is_dropped_with_its_last_waiter)
 
 Test(worker, who_left_before_he_was_handed_in_is_refused)
 {
-	struct worker_pool *p = pool_of(1);
-	struct gate g = { 0 };
-	struct waiter w = { 0 };
-
-	cr_expect_not(worker_leave(p, &w));
-	cr_expect_eq(ask(p, &g, "late", &w), -EINTR);
+	pool_of(1);
+	cr_expect_not(worker_leave(p, &w[0]));
+	cr_expect_eq(ask("late", &w[0]), -EINTR);
 	worker_pool_free(p);
 	cr_expect_eq(g.begun, 0);
 	cr_expect_eq(g.freed, 1);
@@ -185,11 +169,10 @@ Test(worker, who_left_before_he_was_handed_in_is_refused)
 
 Test(worker, work_stopped_for_another_s_sake_is_begun_anew)
 {
-	struct worker_pool *p = pool_of(1);
-	struct gate g = { .spurious = 2, .open = true };
-	struct waiter w = { 0 };
-
-	ask(p, &g, "x", &w);
+	pool_of(1);
+	g.spurious = 2;
+	g.open = true;
+	ask("x", &w[0]);
 	cr_expect(reaches(&g.served, 1));
 	worker_pool_free(p);
 	cr_expect_eq(g.begun, 3);
@@ -197,25 +180,20 @@ Test(worker, work_stopped_for_another_s_sake_is_begun_anew)
 
 Test(worker, stopping_answers_everybody)
 {
-	struct worker_pool *p = pool_of(1);
-	struct gate g = { 0 };
-	struct waiter w[3] = { 0 };
-
-	ask(p, &g, "runs", &w[0]);
+	pool_of(1);
+	ask("runs", &w[0]);
 	cr_expect(reaches(&g.begun, 1));
-	ask(p, &g, "waits", &w[1]);
+	ask("waits", &w[1]);
 	worker_pool_stop(p);
 	cr_expect_eq(g.failed, 2);
 	cr_expect_eq(g.cancelled, 1);
-	cr_expect_eq(ask(p, &g, "late", &w[2]), -ESHUTDOWN);
+	cr_expect_eq(ask("late", &w[2]), -ESHUTDOWN);
 	cr_expect_eq(g.freed, 3);
 	worker_pool_free(p);
 }
 
 /* Many ask for few things and leave at random: each is answered or gets away, once. */
 struct crowd {
-	struct worker_pool *p;
-	struct gate *g;
 	unsigned seed;
 	int left;
 };
@@ -225,29 +203,29 @@ enum { ROUNDS = 2000, CROWD = 4 };
 static void *member(void *arg)
 {
 	struct crowd *c = arg;
-	struct waiter *w = calloc(ROUNDS, sizeof(*w));
+	struct waiter *waiters = calloc(ROUNDS, sizeof(*waiters));
 	char key[2] = "a";
 
 	for (int i = 0; i < ROUNDS; i++) {
 		key[0] = (char)('a' + rand_r(&c->seed) % 3);
-		cr_assert_eq(ask(c->p, c->g, key, &w[i]), 0);
+		cr_assert_eq(ask(key, &waiters[i]), 0);
 		if (rand_r(&c->seed) % 2)
-			c->left += worker_leave(c->p, &w[i]);
+			c->left += worker_leave(p, &waiters[i]);
 	}
-	return w;
+	return waiters;
 }
 
 Test(worker, a_crowd_is_served_once_each)
 {
-	struct worker_pool *p = pool_of(2);
-	struct gate g = { .open = true };
+	pool_of(2);
+	g.open = true;
 	struct crowd c[CROWD];
 	pthread_t threads[CROWD];
 	void *waiters[CROWD];
 	int left = 0;
 
 	for (int i = 0; i < CROWD; i++) {
-		c[i] = (struct crowd){ .p = p, .g = &g, .seed = (unsigned)i + 1 };
+		c[i] = (struct crowd){ .seed = (unsigned)i + 1 };
 		cr_assert(!pthread_create(&threads[i], NULL, member, &c[i]));
 	}
 	for (int i = 0; i < CROWD; i++) {

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/cred.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+int cred_take(const struct cred *cred, struct err *err)
+{
+	if (!cred || geteuid())
+		return 0;
+	if (setgroups(cred->nr_groups, cred->groups) ||
+	    setresgid(cred->gid, cred->gid, cred->gid) ||
+	    setresuid(cred->uid, cred->uid, cred->uid))
+		return err_errno(err, -errno, "taking the rights of user %u",
+				 (unsigned)cred->uid);
+	return 0;
+}
+
+static bool in_group(const struct cred *cred, gid_t gid)
+{
+	bool in = cred->gid == gid;
+
+	for (size_t i = 0; i < cred->nr_groups && !in; i++)
+		in = cred->groups[i] == gid;
+	return in;
+}
+
+bool cred_allows(const struct cred *cred, const struct stat *st, mode_t want)
+{
+	if (!cred->uid)
+		return true;
+	if (st->st_uid == cred->uid)
+		want <<= 6;
+	else if (in_group(cred, st->st_gid))
+		want <<= 3;
+	return (st->st_mode & want) == want;
+}
+
+bool cred_may_read(const struct cred *cred, int fd)
+{
+	char self[32], path[PATH_MAX];
+	struct stat st;
+	char *slash;
+	ssize_t len;
+
+	if (!cred || cred->uid == geteuid())
+		return true;
+	if (fstat(fd, &st) || !cred_allows(cred, &st, S_IROTH))
+		return false;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	len = readlink(self, path, sizeof(path));
+	if (len <= 0 || len >= (ssize_t)sizeof(path) || path[0] != '/')
+		return false;
+	path[len] = '\0';
+	while ((slash = strrchr(path, '/'))) {
+		*slash = '\0';
+		if (stat(slash == path ? "/" : path, &st) ||
+		    !cred_allows(cred, &st, S_IXOTH))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collector/engine/options.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "collector/source/replay.h"
+#include "collector/source/sources.h"
+#include "collector/store/route.h"
+
+enum { MAX_EVENTS = 64, MAX_HZ = 1000000, MAX_PAGES = 1 << 20 };
+
+static int add_event(struct coll_options *o, const char *word, struct err *err)
+{
+	struct coll_event e = { 0 };
+	int rc = ev_spec_parse(word, &e.spec, err);
+
+	if (rc)
+		return rc;
+	if (o->events.len == MAX_EVENTS)
+		return err_set(err, -EINVAL, "-e: more than %d events", MAX_EVENTS);
+	return vec_push(&o->events, e) ? err_errno(err, -ENOMEM, "-e") : 0;
+}
+
+/* The name of a raw code is stored in the event itself, which may have moved. */
+static void own_names(struct coll_options *o)
+{
+	vec_for(&o->events, e)
+		if (e->spec.event.raw)
+			e->spec.event.name = e->spec.raw_name;
+}
+
+/* What the word means depends on the source, which may be given later. */
+static int keep_word(struct coll_options *o, const char *word, struct err *err)
+{
+	char *copy = strdup(word);
+
+	if (copy && !vec_push(&o->derived, copy))
+		return 0;
+	free(copy);
+	return err_errno(err, -ENOMEM, "-e");
+}
+
+int coll_set_event(void *ctx, const char *arg, struct err *err)
+{
+	struct coll_options *o = ctx;
+	CLEANUP(free_ptr) char *copy = strdup(arg);
+	char *rest = copy, *word;
+
+	while (copy && (word = strsep(&rest, ","))) {
+		int rc = coll_ext_knows(word) ? keep_word(o, word, err)
+					      : add_event(o, word, err);
+
+		if (rc)
+			return rc;
+	}
+	own_names(o);
+	return copy ? 0 : err_errno(err, -ENOMEM, "-e");
+}
+
+int coll_set_rate(void *ctx, const char *arg, struct err *err)
+{
+	struct coll_options *o = ctx;
+	unsigned long long hz;
+	int rc = opt_number(arg, "-F", 1, MAX_HZ, &hz, err);
+
+	o->rate_hz = rc ? 0 : hz;
+	return rc;
+}
+
+static int set_callgraph(void *ctx, const char *arg, struct err *err)
+{
+	(void)arg;
+	(void)err;
+	((struct coll_options *)ctx)->callgraph = true;
+	return 0;
+}
+
+static int set_all(void *ctx, const char *arg, struct err *err)
+{
+	(void)arg;
+	(void)err;
+	((struct coll_options *)ctx)->all = true;
+	return 0;
+}
+
+static int set_append(void *ctx, const char *arg, struct err *err)
+{
+	(void)arg;
+	(void)err;
+	((struct coll_options *)ctx)->append = true;
+	return 0;
+}
+
+int coll_set_no_vmlinux(void *ctx, const char *arg, struct err *err)
+{
+	(void)arg;
+	(void)err;
+	((struct coll_options *)ctx)->no_vmlinux = true;
+	return 0;
+}
+
+int coll_set_vmlinux(void *ctx, const char *arg, struct err *err)
+{
+	(void)err;
+	((struct coll_options *)ctx)->vmlinux = arg;
+	return 0;
+}
+
+int coll_set_session_dir(void *ctx, const char *arg, struct err *err)
+{
+	if (!*arg)
+		return err_set(err, -EINVAL, "--session-dir: no directory given");
+	((struct coll_options *)ctx)->session_dir = arg;
+	return 0;
+}
+
+int coll_set_separate(void *ctx, const char *arg, struct err *err)
+{
+	return coll_separate_parse(arg, &((struct coll_options *)ctx)->separate, err);
+}
+
+int coll_set_pages(void *ctx, const char *arg, struct err *err)
+{
+	struct coll_options *o = ctx;
+	unsigned long long pages;
+	int rc = opt_number(arg, "-m", 1, MAX_PAGES, &pages, err);
+
+	if (rc)
+		return rc;
+	for (o->pages = 1; o->pages < pages; o->pages *= 2)
+		;
+	return 0;
+}
+
+static int set_pid(void *ctx, const char *arg, struct err *err)
+{
+	struct coll_options *o = ctx;
+	CLEANUP(free_ptr) char *copy = strdup(arg);
+	char *rest = copy, *word;
+	unsigned long long pid;
+
+	while (copy && (word = strsep(&rest, ","))) {
+		int rc = opt_number(word, "-p", 1, INT_MAX, &pid, err);
+
+		if (rc)
+			return rc;
+		if (vec_push(&o->pids, (uint32_t)pid))
+			return err_errno(err, -ENOMEM, "-p");
+	}
+	return copy ? 0 : err_errno(err, -ENOMEM, "-p");
+}
+
+/* A word with a slash is a file, by the path the kernel will report; else a module. */
+static int add_image(struct coll_options *o, const char *word, struct err *err)
+{
+	char *name;
+
+	if (!*word)
+		return err_set(err, -EINVAL, "--image: an empty name");
+	name = strchr(word, '/') ? realpath(word, NULL) : strdup(word);
+	if (!name && errno == ENOENT && word[0] == '/') {
+		log_note("--image: %s: no such file here; only a process that sees it "
+			 "elsewhere (a container) can match",
+			 word);
+		name = strdup(word);
+	}
+	if (!name)
+		return err_errno(err, -errno, "--image: %s", word);
+	if (vec_push(&o->images, name)) {
+		free(name);
+		return err_errno(err, -ENOMEM, "--image");
+	}
+	return 0;
+}
+
+int coll_set_image(void *ctx, const char *arg, struct err *err)
+{
+	CLEANUP(free_ptr) char *copy = strdup(arg);
+	char *rest = copy, *word;
+	int rc = 0;
+
+	while (!rc && copy && (word = strsep(&rest, ",")))
+		rc = add_image(ctx, word, err);
+	return copy ? rc : err_errno(err, -ENOMEM, "--image");
+}
+
+int coll_set_source(void *ctx, const char *arg, struct err *err)
+{
+	struct coll_options *o = ctx;
+
+	return coll_source_find(arg, &o->source, err);
+}
+
+static int set_save(void *ctx, const char *arg, struct err *err)
+{
+	(void)err;
+	((struct coll_options *)ctx)->save = arg;
+	return 0;
+}
+
+int coll_set_feature(void *ctx, const char *arg, struct err *err)
+{
+	return coll_ext_parse(&((struct coll_options *)ctx)->ext, arg, err);
+}
+
+static int set_kallsyms(void *ctx, const char *arg, struct err *err)
+{
+	(void)err;
+	((struct coll_options *)ctx)->kallsyms = arg;
+	return 0;
+}
+
+static int set_modules(void *ctx, const char *arg, struct err *err)
+{
+	(void)err;
+	((struct coll_options *)ctx)->modules = arg;
+	return 0;
+}
+
+#define SESSION_OPTS                                                                     \
+	{ 'd', "session-dir", "DIR", "write into DIR instead of ./oprofile_data",        \
+	  coll_set_session_dir },                                                        \
+	{                                                                                \
+		0, "append", NULL,                                                       \
+			"add to session \"current\" instead of setting it aside",        \
+			set_append                                                       \
+	}
+
+static const struct opt opts[] = {
+#include "collector/engine/sampling_list.h"
+	{ 'g', "callgraph", NULL, "call chains by frame pointers, as call graph arcs",
+	  set_callgraph },
+	{ 'p', "pid", "PID[,PID]", "running processes, their threads and future children",
+	  set_pid },
+	{ 'a', "all", NULL, "every process on every CPU", set_all },
+	SESSION_OPTS,
+	{ 0, "save-stream", "FILE", "what the driver says also goes to FILE, for replay",
+	  set_save },
+	{ 0 },
+};
+
+static const struct opt replay_opts[] = {
+	{ 'g', "callgraph", NULL, "the call chains in it, as call graph arcs",
+	  set_callgraph },
+#include "collector/engine/filing_list.h"
+	{ 0, "ext-feature", "NAME:ARGS",
+	  "ibs:fetch:EVENT,...:COUNT:MASK|op:EVENT,...:COUNT:MASK", coll_set_feature },
+	SESSION_OPTS,
+	{ 'k', "vmlinux", "FILE", "the kernel that ran", coll_set_vmlinux },
+	{ 0, "kallsyms", "FILE", "a copy of its /proc/kallsyms", set_kallsyms },
+	{ 0, "modules", "FILE", "a copy of its /proc/modules", set_modules },
+	{ 0, "no-vmlinux", NULL, "file kernel samples as no-vmlinux, without symbols",
+	  coll_set_no_vmlinux },
+	{ 0 },
+};
+
+static const char about[] =
+	"Profiles a command, running processes, or the whole machine into the session\n"
+	"\"current\" of ./oprofile_data; \"opfs mount\" shows it. A \"current\" that "
+	"holds\n"
+	"samples is first renamed by the time it was begun.\n"
+	"\n"
+	"Without -e: cycles, where the processor counts them, else TIMER (time). EVENT "
+	"is a\n"
+	"name of perf's or OProfile's, or rNNN for a raw code; KERNEL and USER are 1 or "
+	"0.\n"
+	"\n"
+	"--separate: with lib, what a program's libraries use is filed under the "
+	"program, and\n"
+	"the kernel by itself; kernel files kernel samples under the program as well "
+	"(operf's\n"
+	"way) and implies lib; none files every image by itself; thread and cpu keep "
+	"threads\n"
+	"and CPUs apart and add to lib (\"none,thread\" switches that off).\n"
+	"\n"
+	"Ends when COMMAND or all of the processes end, or with Ctrl-C; a second Ctrl-C "
+	"does\n"
+	"not wait for COMMAND. Exits with COMMAND's status, 128+N if signal N killed it, "
+	"1 if\n"
+	"collecting failed, 2 for wrong usage, 127 or 126 if COMMAND cannot be run.";
+
+static const struct opt_program program = {
+	.name = "opcollect record",
+	.synopsis = "[OPTIONS] [-p PID[,PID] | -a] [--] [COMMAND [ARGS]]",
+	.about = about,
+	.opts = opts,
+};
+
+static const struct opt_program replay_program = {
+	.name = "opcollect replay",
+	.synopsis = "[OPTIONS] FILE",
+	.about =
+		"Files the samples of a saved stream of the driver's event buffer "
+		"(\"opcollect\n"
+		"record --source=kernel --save-stream=FILE\") as they would have been "
+		"filed when\n"
+		"they were taken. FILE may be -, standard input.\n"
+		"\n"
+		"Kernel samples have no symbols (no-vmlinux) unless --kallsyms or "
+		"--vmlinux say\n"
+		"which kernel ran. Binaries are looked for by their paths, and are taken "
+		"for those\n"
+		"that ran if their build-ids agree.",
+	.opts = replay_opts,
+};
+
+static enum opt_result wrong_usage(const struct opt_program *p, const char *what)
+{
+	fprintf(stderr, "%s: %s\ntry '%s --help'\n", p->name, what, p->name);
+	return OPT_WRONG;
+}
+
+static enum opt_result wrong(const char *what)
+{
+	return wrong_usage(&program, what);
+}
+
+static void forget_words(struct coll_options *o)
+{
+	vec_for(&o->derived, word)
+		free(*word);
+	vec_fini(&o->derived);
+}
+
+int coll_options_derive(struct coll_options *o, struct err *err)
+{
+	int rc = 0;
+
+	vec_for(&o->derived, word) {
+		if (rc)
+			break;
+		rc = o->source->extended ? coll_ext_event(&o->ext, *word, err)
+					 : add_event(o, *word, err);
+		if (rc && !o->source->extended)
+			err_add(err, rc,
+				"events of extended features need --source=kernel");
+	}
+	forget_words(o);
+	own_names(o);
+	if (!rc && o->ext.feature && !o->source->extended)
+		rc = err_set(err, -EINVAL, "--ext-feature needs --source=kernel");
+	return rc;
+}
+
+enum opt_result coll_options_parse(int argc, char **argv, struct coll_options *out)
+{
+	enum opt_result result;
+	struct err err = { 0 };
+	int first = argc;
+
+	*out = (struct coll_options){ .separate = COLL_SEPARATE_LIB,
+				      .source = coll_sources[0] };
+	result = opt_parse(&program, argc, argv, out, &first);
+	if (result != OPT_RUN)
+		return result;
+	if (coll_options_derive(out, &err))
+		return wrong(err.msg);
+	if (first < argc)
+		out->command = argv + first;
+	if (out->all && out->pids.len)
+		return wrong("-a and -p exclude each other");
+	if (!out->all && !out->pids.len && !out->command)
+		return wrong("what shall be profiled? Give a command, -p PID, or -a");
+	if (out->vmlinux && out->no_vmlinux)
+		return wrong("--vmlinux and --no-vmlinux exclude each other");
+	if (out->save && !out->source->can_save)
+		return wrong("--save-stream needs --source=kernel");
+	return OPT_RUN;
+}
+
+enum opt_result coll_options_parse_replay(int argc, char **argv, struct coll_options *out)
+{
+	enum opt_result result;
+	int first = argc;
+
+	*out = (struct coll_options){ .separate = COLL_SEPARATE_LIB,
+				      .source = &coll_source_replay };
+	result = opt_parse(&replay_program, argc, argv, out, &first);
+	if (result != OPT_RUN)
+		return result;
+	if (first + 1 != argc)
+		return wrong_usage(&replay_program, "give the file of one saved stream");
+	out->replay = argv[first];
+	if (out->no_vmlinux && (out->vmlinux || out->kallsyms || out->modules))
+		return wrong_usage(
+			&replay_program,
+			"--no-vmlinux excludes --vmlinux, --kallsyms, --modules");
+	if (out->modules && !out->kallsyms)
+		return wrong_usage(&replay_program, "--modules goes with --kallsyms");
+	return OPT_RUN;
+}
+
+void coll_options_fini(struct coll_options *o)
+{
+	vec_for(&o->images, image)
+		free(*image);
+	vec_fini(&o->images);
+	forget_words(o);
+	coll_ext_fini(&o->ext);
+	vec_fini(&o->events);
+	vec_fini(&o->pids);
+}

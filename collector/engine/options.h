@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef COLLECTOR_ENGINE_OPTIONS_H
+#define COLLECTOR_ENGINE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/opt.h"
+#include "base/vec.h"
+#include "collector/rec/ext.h"
+#include "collector/source/perf_open.h"
+#include "collector/source/source.h"
+
+enum { COLL_DEFAULT_HZ = 997 };
+
+/* What "opcollect record" was asked to do. */
+struct coll_options {
+	VEC(struct coll_event) events; /* in the order given */
+	VEC(char *) images;            /* --image: real paths and module names; heap */
+	VEC(uint32_t) pids;
+	uint64_t rate_hz;   /* -F; 0: not given */
+	unsigned separate;  /* enum coll_separate */
+	size_t pages;       /* of a CPU's ring */
+	uint32_t max_stack; /* frames of a call chain; 0: the kernel's limit */
+	const char *session_dir, *vmlinux;
+	char **command; /* NULL: none */
+	bool all, callgraph, append, no_vmlinux;
+	const struct coll_source_kind *source;
+	const char *save; /* where the driver's stream is saved as well; NULL: nowhere */
+	struct coll_ext ext; /* --ext-feature */
+	VEC(char *) derived; /* words of -e that an extended feature may know; heap */
+	/* of "opcollect replay" */
+	const char *replay, *kallsyms, *modules;
+};
+
+/**
+ * coll_options_parse - reads the words of "opcollect record"
+ * @argv: borrowed by @out as long as that is used
+ * Returns OPT_RUN, OPT_DONE or OPT_WRONG, having said what is wrong.
+ */
+enum opt_result coll_options_parse(int argc, char **argv, struct coll_options *out);
+/* The same of "opcollect replay". */
+enum opt_result coll_options_parse_replay(int argc, char **argv,
+					  struct coll_options *out);
+/**
+ * coll_options_derive - takes words of -e that may be an extended feature's
+ * To be called when the source is known; again does nothing.  0, -EINVAL, -ENOMEM.
+ */
+int coll_options_derive(struct coll_options *o, struct err *err);
+void coll_options_fini(struct coll_options *o);
+
+/* Setters of struct opt rows; @ctx begins with a struct coll_options. */
+int coll_set_event(void *ctx, const char *arg, struct err *err);
+int coll_set_rate(void *ctx, const char *arg, struct err *err);
+int coll_set_separate(void *ctx, const char *arg, struct err *err);
+int coll_set_image(void *ctx, const char *arg, struct err *err);
+int coll_set_session_dir(void *ctx, const char *arg, struct err *err);
+int coll_set_vmlinux(void *ctx, const char *arg, struct err *err);
+int coll_set_no_vmlinux(void *ctx, const char *arg, struct err *err);
+int coll_set_source(void *ctx, const char *arg, struct err *err);
+int coll_set_feature(void *ctx, const char *arg, struct err *err);
+int coll_set_pages(void *ctx, const char *arg, struct err *err);
+
+#endif

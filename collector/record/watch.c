@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collector/record/watch.h"
+
+#include <errno.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { FD_SOURCE, FD_SIGNALS, FD_PROCESSES };
+
+static void add_unless_ignored(sigset_t *set, int sig)
+{
+	struct sigaction old;
+
+	/* nohup, and jobs in the background of a script: they do not want to know */
+	if (!sigaction(sig, NULL, &old) && old.sa_handler != SIG_IGN)
+		sigaddset(set, sig);
+}
+
+int coll_watch_init(struct coll_watch *w, struct err *err)
+{
+	struct pollfd none = { .fd = -1, .events = POLLIN };
+	sigset_t set;
+	int fd;
+
+	*w = (struct coll_watch){ 0 };
+	sigemptyset(&set);
+	add_unless_ignored(&set, SIGINT);
+	add_unless_ignored(&set, SIGTERM);
+	add_unless_ignored(&set, SIGHUP);
+	sigaddset(&set, SIGCHLD);
+	signal(SIGCHLD, SIG_DFL);
+	signal(SIGPIPE, SIG_IGN);
+	if (sigprocmask(SIG_BLOCK, &set, &w->old_mask))
+		return err_errno(err, -errno, "signals");
+	if (vec_push(&w->fds, none) || vec_push(&w->fds, none))
+		return err_errno(err, -ENOMEM, "signals");
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (fd < 0)
+		return err_errno(err, -errno, "signalfd");
+	w->fds.data[FD_SIGNALS].fd = fd;
+	return 0;
+}
+
+void coll_watch_fini(struct coll_watch *w)
+{
+	for (size_t i = FD_SIGNALS; i < w->fds.len; i++)
+		if (w->fds.data[i].fd >= 0)
+			close(w->fds.data[i].fd);
+	vec_fini(&w->fds);
+}
+
+void coll_watch_source(struct coll_watch *w, int fd)
+{
+	w->fds.data[FD_SOURCE].fd = fd;
+}
+
+int coll_watch_process(struct coll_watch *w, uint32_t tgid, struct err *err)
+{
+	struct pollfd p = { .events = POLLIN };
+
+	p.fd = (int)syscall(SYS_pidfd_open, (pid_t)tgid, 0);
+	if (p.fd < 0)
+		return err_errno(err, -errno, "process %u", tgid);
+	if (vec_push(&w->fds, p)) {
+		close(p.fd);
+		return err_errno(err, -ENOMEM, "process %u", tgid);
+	}
+	w->alive++;
+	return 0;
+}
+
+static void take_signals(struct coll_watch *w, struct coll_launch *l)
+{
+	struct signalfd_siginfo info;
+
+	while (read(w->fds.data[FD_SIGNALS].fd, &info, sizeof(info)) ==
+	       (ssize_t)sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD)
+			continue;
+		w->interrupts++;
+		w->signal = (int)info.ssi_signo;
+		/* a third one ends the program at once, whatever it is doing */
+		if (w->interrupts == 2)
+			sigprocmask(SIG_SETMASK, &w->old_mask, NULL);
+		if (l->pid && !l->ended && info.ssi_code != SI_KERNEL)
+			kill(l->pid, w->signal);
+	}
+	coll_launch_poll(l);
+}
+
+void coll_watch_wait(struct coll_watch *w, struct coll_launch *l, int timeout_ms)
+{
+	if (poll(w->fds.data, w->fds.len, timeout_ms) <= 0)
+		return;
+	if (w->fds.data[FD_SIGNALS].revents)
+		take_signals(w, l);
+	for (size_t i = FD_PROCESSES; i < w->fds.len; i++) {
+		struct pollfd *p = &w->fds.data[i];
+
+		if (p->fd < 0 || !p->revents)
+			continue;
+		close(p->fd);
+		p->fd = -1;
+		w->alive--;
+	}
+}
+
+bool coll_watch_done(const struct coll_watch *w, const struct coll_launch *l)
+{
+	bool processes = w->fds.len > FD_PROCESSES;
+
+	if (l->pid)
+		return l->ended || w->interrupts > 1;
+	return w->interrupts || (processes && !w->alive);
+}

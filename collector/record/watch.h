@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef COLLECTOR_RECORD_WATCH_H
+#define COLLECTOR_RECORD_WATCH_H
+
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/vec.h"
+#include "collector/record/launch.h"
+
+/* Waits for samples, signals, and the end of what is profiled. */
+struct coll_watch {
+	VEC(struct pollfd) fds; /* the source, signals, then processes */
+	size_t alive;           /* of the processes */
+	sigset_t old_mask;      /* as it was before; the command gets it */
+	int interrupts;         /* how often a person asked for the end */
+	int signal;             /* the last of those signals */
+};
+
+/* Takes over SIGINT, SIGTERM, SIGHUP (unless ignored) and SIGCHLD. */
+int coll_watch_init(struct coll_watch *w, struct err *err);
+void coll_watch_fini(struct coll_watch *w);
+
+/* The descriptor that is readable when samples wait; borrowed. */
+void coll_watch_source(struct coll_watch *w, int fd);
+/* A process whose end is waited for.  0, -ESRCH, or another -errno. */
+int coll_watch_process(struct coll_watch *w, uint32_t tgid, struct err *err);
+
+/**
+ * coll_watch_wait - waits until something happens
+ * A signal that somebody sent to the collector alone is passed on to the command; one
+ * from the terminal has reached it already.
+ */
+void coll_watch_wait(struct coll_watch *w, struct coll_launch *l, int timeout_ms);
+
+/* True if the run is over. */
+bool coll_watch_done(const struct coll_watch *w, const struct coll_launch *l);
+
+#endif

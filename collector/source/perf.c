@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collector/source/perf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/vec.h"
+#include "collector/source/counters.h"
+#include "collector/source/decode.h"
+#include "collector/source/order.h"
+#include "collector/source/perf_open.h"
+#include "collector/source/ring.h"
+
+enum { MIN_PAGES = 8, DEFAULT_PAGES = 256 };
+
+struct perf_source {
+	struct coll_source base;
+	struct coll_decoder decoder;
+	struct coll_order order;
+	VEC(struct coll_ring) rings;
+	VEC(int) cpus;
+	VEC(int) ring_fds; /* the event that maps each ring */
+	VEC(int) sideband, sampling;
+	VEC(struct coll_reading) sampled; /* which each of @sampling is; no times */
+	/* ns that the first sampling event of each CPU was enabled, when asked last */
+	VEC(uint64_t) enabled;
+	VEC(char *) events; /* names */
+	int epoll;
+	size_t pages;
+	bool on_exec, lost_format;
+	uint64_t lost_told;
+	coll_consume consume; /* of the drain that is going on */
+	void *ctx;
+};
+
+static struct perf_source *self(struct coll_source *s)
+{
+	return (struct perf_source *)s;
+}
+
+static void close_all(int *fds, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		close(fds[i]);
+}
+
+static void perf_free(struct coll_source *base)
+{
+	struct perf_source *s = self(base);
+
+	vec_for(&s->rings, r)
+		coll_ring_fini(r);
+	close_all(s->sideband.data, s->sideband.len);
+	close_all(s->sampling.data, s->sampling.len);
+	close_fd(&s->epoll);
+	vec_fini(&s->rings);
+	vec_fini(&s->cpus);
+	vec_fini(&s->ring_fds);
+	vec_fini(&s->sideband);
+	vec_fini(&s->sampling);
+	vec_fini(&s->sampled);
+	vec_fini(&s->enabled);
+	vec_for(&s->events, name)
+		free(*name);
+	vec_fini(&s->events);
+	coll_decoder_fini(&s->decoder);
+	free(s);
+}
+
+static int enable(const int *fds, size_t nr, unsigned long request)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (ioctl(fds[i], request, 0))
+			return -errno;
+	return 0;
+}
+
+static int perf_start(struct coll_source *base, struct err *err)
+{
+	struct perf_source *s = self(base);
+	int rc = s->on_exec ? 0
+			    : enable(s->sampling.data, s->sampling.len,
+				     PERF_EVENT_IOC_ENABLE);
+
+	return rc ? err_errno(err, rc, "perf events: enable") : 0;
+}
+
+/* What read() gives for an event; an older kernel leaves out @lost. */
+struct reading {
+	uint64_t count, enabled, running, lost;
+};
+
+static void take_reading(int fd, struct reading *out)
+{
+	*out = (struct reading){ 0 };
+	if (read(fd, out, sizeof(*out)) < (ssize_t)offsetof(struct reading, lost))
+		*out = (struct reading){ 0 };
+}
+
+static void tell_shares(const struct perf_source *s)
+{
+	CLEANUP(free_ptr)
+	struct coll_reading *readings = calloc(s->sampling.len + 1, sizeof(*readings));
+	struct coll_share share;
+	struct reading r;
+
+	for (size_t i = 0; readings && i < s->sampling.len; i++) {
+		take_reading(s->sampling.data[i], &r);
+		readings[i] = s->sampled.data[i];
+		readings[i].enabled = r.enabled;
+		readings[i].running = r.running;
+	}
+	for (size_t i = 0; readings && i < s->events.len; i++) {
+		coll_share_sum(readings, s->sampling.len, i, &share);
+		coll_share_tell(s->events.data[i], &share);
+	}
+}
+
+static void perf_stop(struct coll_source *base)
+{
+	struct perf_source *s = self(base);
+
+	enable(s->sampling.data, s->sampling.len, PERF_EVENT_IOC_DISABLE);
+	enable(s->sideband.data, s->sideband.len, PERF_EVENT_IOC_DISABLE);
+	tell_shares(s);
+}
+
+static int perf_poll_fd(const struct coll_source *base)
+{
+	return ((const struct perf_source *)base)->epoll;
+}
+
+static int take(void *ctx, const void *data, size_t len)
+{
+	struct perf_source *s = ctx;
+	struct coll_rec rec;
+
+	if (coll_decode(&s->decoder, data, len, &rec, NULL)) {
+		/* a record that makes no sense is one record lost */
+		rec = (struct coll_rec){ .kind = COLL_REC_LOST, .lost = 1 };
+		return s->consume(s->ctx, &rec);
+	}
+	if (rec.kind == COLL_REC_NONE)
+		return 0;
+	if (rec.kind == COLL_REC_LOST)
+		s->lost_told += rec.lost;
+	return s->consume(s->ctx, &rec);
+}
+
+static void forget_wakeups(struct perf_source *s)
+{
+	struct epoll_event events[16];
+
+	/* edge-triggered: a read takes what was told */
+	while (epoll_wait(s->epoll, events, 16, 0) == 16)
+		;
+}
+
+static int perf_drain(struct coll_source *base, bool all, coll_consume consume, void *ctx)
+{
+	struct perf_source *s = self(base);
+	uint64_t bad = s->order.bad;
+	int rc;
+
+	s->consume = consume;
+	s->ctx = ctx;
+	forget_wakeups(s);
+	rc = coll_order_round(&s->order, all ? UINT64_MAX : clock_mono_ns(), take, s);
+	if (rc >= 0 && s->order.bad != bad) {
+		struct coll_rec rec = { .kind = COLL_REC_LOST, .lost = 1 };
+
+		consume(ctx, &rec);
+	}
+	return rc;
+}
+
+static uint64_t perf_lost_untold(struct coll_source *base)
+{
+	struct perf_source *s = self(base);
+	uint64_t lost = 0;
+	struct reading r;
+
+	vec_for(&s->sampling, fd) {
+		take_reading(*fd, &r);
+		lost += r.lost;
+	}
+	vec_for(&s->sideband, fd) {
+		take_reading(*fd, &r);
+		lost += r.lost;
+	}
+	return lost > s->lost_told ? lost - s->lost_told : 0;
+}
+
+/*
+ * The kernel takes an event away from a CPU that goes offline, also for a sleep of the
+ * machine, and does not give it back: its time stands still from then on.
+ */
+static bool perf_stalled(struct coll_source *base)
+{
+	struct perf_source *s = self(base);
+	bool first = s->enabled.len != s->cpus.len, stalled = false;
+
+	if (s->sampling.len != s->cpus.len * s->events.len)
+		return false; /* single threads: their events are of no CPU */
+	if (first)
+		s->enabled.len = 0;
+	for (size_t i = 0; i < s->cpus.len; i++) {
+		struct reading r;
+
+		take_reading(s->sampling.data[i * s->events.len], &r);
+		if (first && vec_push(&s->enabled, r.enabled))
+			return false;
+		stalled |= !first && r.enabled == s->enabled.data[i];
+		s->enabled.data[i] = r.enabled;
+	}
+	return stalled;
+}
+
+static const struct coll_source_ops perf_ops = {
+	.name = "perf",
+	.start = perf_start,
+	.poll_fd = perf_poll_fd,
+	.drain = perf_drain,
+	.stop = perf_stop,
+	.lost_untold = perf_lost_untold,
+	.stalled = perf_stalled,
+	.free = perf_free,
+};
+
+/* "0-3,5": the CPUs that are online. */
+static int read_cpus(struct perf_source *s, struct err *err)
+{
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+	char *rest, *word;
+	int rc = file_slurp(AT_FDCWD, "/sys/devices/system/cpu/online", 1 << 16, &text,
+			    err);
+
+	if (rc || !text.len) {
+		strbuf_reset(&text);
+		strbuf_printf(&text, "0-%ld", sysconf(_SC_NPROCESSORS_CONF) - 1);
+	}
+	rest = text.data;
+	while ((word = strsep(&rest, ",\n"))) {
+		int from, to, n = sscanf(word, "%d-%d", &from, &to);
+
+		if (n < 1)
+			continue;
+		for (int cpu = from; cpu <= (n == 2 ? to : from); cpu++)
+			if (vec_push(&s->cpus, cpu))
+				return err_errno(err, -ENOMEM, "CPUs");
+	}
+	return s->cpus.len ? 0 : err_set(err, -ENODEV, "no CPU is online");
+}
+
+/* Maps the CPU's ring; smaller, if so much may not be locked. */
+static int map_ring(struct perf_source *s, int fd, struct err *err)
+{
+	struct epoll_event ev = { .events = EPOLLIN | EPOLLET };
+	struct coll_ring ring = { 0 };
+	int rc;
+
+	while ((rc = coll_ring_map(&ring, fd, s->pages, &s->decoder.layout, err)) ==
+		       -EPERM &&
+	       s->pages > MIN_PAGES)
+		s->pages /= 2;
+	if (rc == -EPERM)
+		return err_set(err, rc,
+			       "perf ring: more memory than this user may lock: sysctl "
+			       "kernel.perf_event_mlock_kb (now %ld) or ulimit -l",
+			       coll_sysctl("perf_event_mlock_kb", 0));
+	if (rc)
+		return rc;
+	if (vec_push(&s->rings, ring)) {
+		coll_ring_fini(&ring);
+		return err_errno(err, -ENOMEM, "perf ring");
+	}
+	if (vec_push(&s->ring_fds, fd))
+		return err_errno(err, -ENOMEM, "perf ring");
+	if (epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &ev))
+		return err_errno(err, -errno, "perf ring: epoll");
+	return 0;
+}
+
+/* The event's records go to its CPU's ring, which the first event of a CPU makes. */
+static int attach(struct perf_source *s, size_t cpu, int fd, struct err *err)
+{
+	if (cpu == s->rings.len)
+		return map_ring(s, fd, err);
+	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, s->ring_fds.data[cpu]))
+		return err_errno(err, -errno, "perf ring: sharing");
+	return 0;
+}
+
+static int open_sampling(struct coll_event *e, const struct coll_perf_open *how,
+			 struct err *err)
+{
+	int fd = coll_perf_open_event(e, how, err);
+
+	/* single threads may be sampled in user mode by anyone, at most levels */
+	if (fd == -EACCES && how->pid != -1 && e->spec.kernel && e->spec.user &&
+	    !e->user_only) {
+		e->user_only = true;
+		fd = coll_perf_open_event(e, how, err);
+	}
+	return fd;
+}
+
+static int keep(struct perf_source *s, bool sampling, int fd, struct err *err)
+{
+	int rc = sampling ? vec_push(&s->sampling, fd) : vec_push(&s->sideband, fd);
+
+	if (!rc)
+		return 0;
+	close(fd);
+	return err_errno(err, rc, "perf events");
+}
+
+static int open_one(struct perf_source *s, const struct coll_source_want *opt, size_t cpu,
+		    const struct coll_perf_open *how, struct err *err)
+{
+	struct coll_reading which = { .whose = how->pid == -1 ? how->cpu : how->pid };
+	uint64_t id;
+	int fd = coll_perf_open_sideband(how, err), rc;
+
+	if (fd < 0)
+		return fd;
+	rc = keep(s, false, fd, err);
+	if (!rc)
+		rc = attach(s, cpu, fd, err);
+	for (size_t i = 0; !rc && i < opt->nr_events; i++) {
+		fd = open_sampling(&opt->events[i], how, err);
+		if (fd < 0)
+			return fd;
+		which.event = i;
+		if (vec_push(&s->sampled, which)) {
+			close(fd);
+			return err_errno(err, -ENOMEM, "perf events");
+		}
+		rc = keep(s, true, fd, err);
+		if (!rc)
+			rc = attach(s, cpu, fd, err);
+		if (!rc && ioctl(fd, PERF_EVENT_IOC_ID, &id))
+			rc = err_errno(err, -errno, "perf events: id");
+		if (!rc && coll_decoder_add(&s->decoder, id, (uint32_t)i))
+			rc = err_errno(err, -ENOMEM, "perf events");
+	}
+	return rc;
+}
+
+/* A thread or CPU that went away since it was listed is no failure. */
+static int open_all(struct perf_source *s, const struct coll_source_want *opt,
+		    struct err *err)
+{
+	struct coll_perf_open how = {
+		.pid = -1,
+		.inherit = opt->nr_tids,
+		.on_exec = opt->on_exec,
+		.callchain = opt->callchain,
+		.max_stack = opt->max_stack,
+		.watermark = opt->pages * (size_t)sysconf(_SC_PAGESIZE) / 4,
+	};
+	size_t nr = opt->nr_tids ? opt->nr_tids : 1, opened = 0;
+	int rc = 0;
+
+	for (size_t c = 0; c < s->cpus.len; c++) {
+		how.cpu = s->cpus.data[c];
+		for (size_t t = 0; t < nr; t++) {
+			if (opt->nr_tids)
+				how.pid = (pid_t)opt->tids[t];
+			rc = open_one(s, opt, c, &how, err);
+			if (rc && !(rc == -ESRCH && nr > 1))
+				return rc;
+			opened += !rc;
+		}
+	}
+	return opened ? 0 : rc;
+}
+
+static int copy_names(struct perf_source *s, const struct coll_source_want *opt,
+		      struct err *err)
+{
+	for (size_t i = 0; i < opt->nr_events; i++) {
+		char *name = strdup(opt->events[i].spec.event.name);
+
+		if (!name || vec_push(&s->events, name)) {
+			free(name);
+			return err_errno(err, -ENOMEM, "events");
+		}
+	}
+	return 0;
+}
+
+static void raise_descriptor_limit(void)
+{
+	struct rlimit lim;
+
+	if (getrlimit(RLIMIT_NOFILE, &lim) || lim.rlim_cur == lim.rlim_max)
+		return;
+	lim.rlim_cur = lim.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &lim);
+}
+
+static int open_perf(const struct coll_source_want *w, struct coll_source **out,
+		     char notes[256], struct err *err)
+{
+	struct perf_source *s = calloc(1, sizeof(*s));
+	struct coll_source_want with_pages = *w, *opt = &with_pages;
+	struct perf_event_attr attr = { 0 };
+	int rc;
+
+	opt->pages = opt->pages ? opt->pages : DEFAULT_PAGES;
+	if (!s)
+		return err_errno(err, -ENOMEM, "perf events");
+	s->base.ops = &perf_ops;
+	coll_layout_ask(opt->callchain, &attr);
+	coll_layout_init(&s->decoder.layout, &attr, NULL); /* of what is asked for */
+	s->pages = opt->pages;
+	s->on_exec = opt->on_exec;
+	s->epoll = epoll_create1(EPOLL_CLOEXEC);
+	notes[0] = '\0';
+	raise_descriptor_limit();
+	rc = s->epoll < 0 ? err_errno(err, -errno, "epoll") : read_cpus(s, err);
+	if (!rc)
+		rc = copy_names(s, opt, err);
+	if (!rc)
+		rc = open_all(s, opt, err);
+	/* mappings and names from now on; samples from start() */
+	if (!rc && !opt->on_exec)
+		rc = enable(s->sideband.data, s->sideband.len, PERF_EVENT_IOC_ENABLE);
+	if (rc) {
+		perf_free(&s->base);
+		return rc;
+	}
+	s->order.rings = s->rings.data;
+	s->order.nr = s->rings.len;
+	if (s->pages < opt->pages)
+		snprintf(notes, 256,
+			 "rings of %zu KiB instead of %zu, since no more memory may be "
+			 "locked (sysctl kernel.perf_event_mlock_kb, ulimit -l)",
+			 s->pages * (size_t)sysconf(_SC_PAGESIZE) / 1024,
+			 opt->pages * (size_t)sysconf(_SC_PAGESIZE) / 1024);
+	else
+		coll_counters_note(opt->events, opt->nr_events, notes);
+	*out = &s->base;
+	return 0;
+}
+
+const struct coll_source_kind coll_source_perf = {
+	.name = "perf",
+	.per_task = true,
+	.limited = true,
+	.open = open_perf,
+};

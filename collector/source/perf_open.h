@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef COLLECTOR_SOURCE_PERF_OPEN_H
+#define COLLECTOR_SOURCE_PERF_OPEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "events/event_spec.h"
+
+/* One event as it will be sampled. */
+struct coll_event {
+	struct ev_spec spec;
+	uint64_t period;  /* events per sample; 0: as many as @rate_hz needs */
+	uint64_t rate_hz; /* if @period is 0 */
+	bool user_only;   /* the kernel part was asked for and is not allowed */
+};
+
+struct coll_perf_open {
+	pid_t pid; /* -1: whoever runs on @cpu */
+	int cpu;
+	bool inherit, on_exec;
+	bool callchain;
+	uint32_t max_stack; /* frames of a chain; 0: sysctl kernel.perf_event_max_stack */
+	size_t watermark;   /* bytes in the ring that wake the reader */
+};
+
+/**
+ * coll_perf_open_event - opens a sampling event, disabled
+ * Returns the descriptor, or -errno with what to do about it.
+ */
+int coll_perf_open_event(const struct coll_event *e, const struct coll_perf_open *how,
+			 struct err *err);
+
+/* Opens an event of this thread that only counts, in the group of another one; -1: as the
+ * first of a group.  Returns the descriptor, or -errno. */
+int coll_perf_open_group(const struct coll_event *e, int group);
+
+/* Opens the event that reports mappings, names, forks and exits; it samples nothing. */
+int coll_perf_open_sideband(const struct coll_perf_open *how, struct err *err);
+
+/* True if the machine counts cycles and can sample by them. */
+bool coll_perf_has_pmu(void);
+
+/* A number in /proc/sys/kernel, or @other if it cannot be read. */
+long coll_sysctl(const char *name, long other);
+
+#endif

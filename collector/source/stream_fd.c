@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collector/source/stream_fd.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+enum { WORD = sizeof(uint64_t), ROOM = 2 * COLL_STREAM_MAX_WORDS * WORD };
+
+int coll_stream_fd_init(struct coll_stream_fd *f, int fd, int save_fd, struct err *err)
+{
+	int rc;
+
+	*f = (struct coll_stream_fd){ .fd = fd, .save_fd = save_fd };
+	f->buf = malloc(ROOM);
+	rc = f->buf ? coll_stream_init(&f->stream, err)
+		    : err_errno(err, -ENOMEM, "event buffer");
+	return rc;
+}
+
+void coll_stream_fd_fini(struct coll_stream_fd *f)
+{
+	coll_stream_fini(&f->stream);
+	free(f->buf);
+	f->buf = NULL;
+}
+
+/* A stream that cannot be saved is no reason to stop: what was saved is whole. */
+static void save(struct coll_stream_fd *f, const void *data, size_t len)
+{
+	if (f->save_fd >= 0 && file_write_all(f->save_fd, data, len))
+		f->save_fd = -1;
+}
+
+int coll_stream_fd_read(struct coll_stream_fd *f)
+{
+	uint8_t *bytes = (uint8_t *)f->buf;
+	ssize_t n = read(f->fd, bytes + f->have, ROOM - f->have);
+	size_t used, left;
+	int rc;
+
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR
+			       ? COLL_READ_LATER
+			       : err_errno(&f->err, -errno, "event buffer");
+	if (!n) {
+		left = f->have;
+		f->have = 0;
+		rc = coll_stream_end(&f->stream, left);
+		return rc ? rc : COLL_READ_END;
+	}
+	save(f, bytes + f->have, (size_t)n);
+	f->have += (size_t)n;
+	rc = coll_stream_feed(&f->stream, f->buf, f->have / WORD, &used, &f->err);
+	f->have -= used * WORD;
+	memmove(bytes, f->buf + used, f->have);
+	return rc ? rc : COLL_READ_SOME;
+}

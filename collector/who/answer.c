@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collector/who/answer.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+
+enum { KEEP_BYTES = 1 << 20 };
+
+static bool read_all(void *data, size_t len)
+{
+	return file_read_all(BOX_FD, data, len) == (ssize_t)len;
+}
+
+static bool send_frame(uint32_t kind, struct strbuf *out)
+{
+	struct coll_ask_frame *f = (void *)out->data;
+
+	if (strbuf_error(out) || out->len - sizeof(*f) > COLL_ANSWER_MAX)
+		return false;
+	*f = (struct coll_ask_frame){ kind, (uint32_t)(out->len - sizeof(*f)) };
+	return !file_write_all(BOX_FD, out->data, out->len);
+}
+
+static void begin(struct strbuf *out)
+{
+	const struct coll_ask_frame none = { 0 };
+
+	strbuf_reset(out);
+	strbuf_add(out, &none, sizeof(none));
+}
+
+/* Until the collector closes the socket. */
+static int job(pid_t box, const struct box_limits *limits)
+{
+	static _Alignas(16) char question[COLL_QUESTION_MAX + 1];
+	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
+	uint32_t pid = (uint32_t)getpid();
+	struct coll_ask_frame f;
+
+	(void)box;
+	(void)limits;
+	/* a terminal's Ctrl-C is for the collector, which still has questions */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	prctl(PR_SET_NAME, "opcollect-asked");
+	begin(&out);
+	strbuf_add(&out, &pid, sizeof(pid));
+	if (!send_frame(COLL_ANSWER_HELLO, &out))
+		return 1;
+	while (read_all(&f, sizeof(f))) {
+		if (f.kind >= COLL_NR_QUESTIONS || f.len > COLL_QUESTION_MAX ||
+		    !read_all(question, f.len))
+			return 1;
+		question[f.len] = '\0';
+		begin(&out);
+		coll_answer(f.kind, question, f.len, &out);
+		if (!send_frame(COLL_ANSWER_IS, &out))
+			return 1;
+		if (out.cap > KEEP_BYTES)
+			strbuf_fini(&out);
+	}
+	return 0;
+}
+
+const struct box_kind coll_answer_box = {
+	.name = "questions",
+	.job = job,
+	.quiet = true,
+};

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collector/who/answers.h"
+
+#include "collector/who/identify.h"
+#include "collector/who/procfs.h"
+
+void coll_answer(enum coll_question_kind kind, char *question, size_t len,
+		 struct strbuf *out)
+{
+	static void (*const answers[COLL_NR_QUESTIONS])(char *question, size_t len,
+							struct strbuf *out) = {
+		[COLL_ASK_FILE] = coll_identify_answer,
+		[COLL_ASK_PROCESS] = coll_proc_answer,
+		[COLL_ASK_WORDS] = coll_proc_answer_words,
+	};
+
+	answers[kind](question, len, out);
+}

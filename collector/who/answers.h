@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef COLLECTOR_WHO_ANSWERS_H
+#define COLLECTOR_WHO_ANSWERS_H
+
+#include <stddef.h>
+
+#include "base/strbuf.h"
+
+/* What can be asked. */
+enum coll_question_kind {
+	COLL_ASK_FILE,    /* which file a mapping is of: collector/who/identify.h */
+	COLL_ASK_PROCESS, /* everything that /proc tells of one: collector/who/procfs.h */
+	COLL_ASK_WORDS,   /* the same without its mappings */
+	COLL_NR_QUESTIONS
+};
+
+/* Appends the answer.  The question may be changed. */
+void coll_answer(enum coll_question_kind kind, char *question, size_t len,
+		 struct strbuf *out);
+
+#endif

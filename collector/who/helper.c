@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collector/who/helper.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+
+enum { KEEP_BYTES = 1 << 20 };
+
+static int start_box(struct box *box, const char *program, struct err *err)
+{
+	return box->pid ? 0 : box_start(&coll_answer_box, program, box, err);
+}
+
+int coll_helper_start(struct coll_helper *h, struct box *box, const char *program,
+		      struct err *err)
+{
+	const struct box_limits none = { 0 };
+	int pair[2], rc = -EPIPE;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+		return err_errno(err, -errno, "a helper process");
+	/* a box that was killed is replaced */
+	for (int attempt = 0; attempt < 2 && rc; attempt++) {
+		rc = start_box(box, program, err);
+		if (rc)
+			break;
+		rc = box_job(box, pair[1], &none);
+		if (rc) {
+			box_end(box);
+			err_errno(err, rc, "a helper process");
+		}
+	}
+	close(pair[1]);
+	if (rc) {
+		close(pair[0]);
+		return rc;
+	}
+	*h = (struct coll_helper){ .fd = pair[0] };
+	return 0;
+}
+
+void coll_helper_end(struct coll_helper *h)
+{
+	close_fd(&h->fd);
+	strbuf_fini(&h->out);
+	strbuf_fini(&h->in);
+	*h = (struct coll_helper)COLL_HELPER_NONE;
+}
+
+int coll_helper_put(struct coll_helper *h, enum coll_question_kind kind, const void *data,
+		    size_t len)
+{
+	const struct coll_ask_frame f = { kind, (uint32_t)len };
+
+	strbuf_add(&h->out, &f, sizeof(f));
+	strbuf_add(&h->out, data, len);
+	return strbuf_error(&h->out);
+}
+
+static int send_some(struct coll_helper *h)
+{
+	while (coll_helper_sends(h)) {
+		ssize_t n = send(h->fd, h->out.data + h->sent, h->out.len - h->sent,
+				 MSG_DONTWAIT | MSG_NOSIGNAL);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return errno == EAGAIN ? 0 : -EPIPE;
+		h->sent += (size_t)n;
+	}
+	strbuf_reset(&h->out);
+	h->sent = 0;
+	return 0;
+}
+
+/* Frees the room of what was taken. */
+static void compact(struct coll_helper *h)
+{
+	size_t left = h->in.len - h->taken;
+
+	if (!h->taken)
+		return;
+	if (!left && h->in.cap > KEEP_BYTES) {
+		strbuf_fini(&h->in);
+	} else if (h->in.data) {
+		memmove(h->in.data, h->in.data + h->taken, left);
+		strbuf_truncate(&h->in, left);
+	}
+	h->taken = 0;
+}
+
+static int receive_some(struct coll_helper *h)
+{
+	static char room[1 << 16];
+	ssize_t n;
+
+	compact(h);
+	while ((n = recv(h->fd, room, sizeof(room), MSG_DONTWAIT)) > 0) {
+		strbuf_add(&h->in, room, (size_t)n);
+		if (strbuf_error(&h->in))
+			return -ENOMEM;
+	}
+	return n < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -EPIPE;
+}
+
+int coll_helper_exchange(struct coll_helper *h)
+{
+	int rc = send_some(h), received = receive_some(h);
+
+	return received ? received : rc;
+}
+
+bool coll_helper_next(struct coll_helper *h, char **answer, size_t *len)
+{
+	struct coll_ask_frame f;
+
+	while (h->in.len - h->taken >= sizeof(f)) {
+		memcpy(&f, h->in.data + h->taken, sizeof(f));
+		if (h->in.len - h->taken - sizeof(f) < f.len)
+			return false;
+		*answer = h->in.data + h->taken + sizeof(f);
+		*len = f.len;
+		h->taken += sizeof(f) + f.len;
+		if (f.kind == COLL_ANSWER_IS)
+			return true;
+		if (f.kind == COLL_ANSWER_HELLO && f.len == sizeof(h->pid))
+			memcpy(&h->pid, *answer, sizeof(h->pid));
+	}
+	return false;
+}

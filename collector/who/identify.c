@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collector/who/identify.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "base/cleanup.h"
+#include "collector/who/elf_id.h"
+
+/* How sure it is that a file is the one that was mapped. */
+enum trust { NOT_IT, MAYBE, CERTAIN };
+
+static enum trust compare(const struct coll_sighting *s, const struct coll_identity *id)
+{
+	if (s->build_id.len)
+		return id->build_id.len >= s->build_id.len &&
+				       !memcmp(id->build_id.bytes, s->build_id.bytes,
+					       s->build_id.len)
+			       ? CERTAIN
+			       : NOT_IT;
+	/* device numbers of btrfs and overlayfs differ between maps and stat */
+	if (s->inode && s->inode == id->inode)
+		return CERTAIN;
+	return MAYBE;
+}
+
+/*
+ * Opens a regular file and nothing else: the path is the profiled process's word, and
+ * opening a device, or the end of a FIFO, does something.
+ */
+static int open_regular(const char *path, struct stat *st)
+{
+	CLEANUP(close_fd) int at = open(path, O_PATH | O_CLOEXEC);
+	char self[32];
+
+	if (at < 0 || fstat(at, st) || !S_ISREG(st->st_mode))
+		return -1;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", at);
+	return open(self, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+static enum trust look_at(const struct coll_sighting *s, const char *path,
+			  struct coll_identity *out)
+{
+	struct coll_identity id = { 0 };
+	CLEANUP(close_fd) int fd = -1;
+	enum trust trust;
+	struct stat st;
+
+	fd = open_regular(path, &st);
+	if (fd < 0)
+		return NOT_IT;
+	id.mtime = (uint64_t)st.st_mtime;
+	id.size = (uint64_t)st.st_size;
+	id.inode = st.st_ino;
+	id.dev_major = major(st.st_dev);
+	id.dev_minor = minor(st.st_dev);
+	coll_elf_build_id(fd, &id.build_id);
+	trust = compare(s, &id);
+	if (trust != NOT_IT)
+		*out = id;
+	return trust;
+}
+
+/* The places where the file may be, in order; false: not for this sighting. */
+static bool place(int i, const struct coll_sighting *s, uint32_t tgid, uint32_t parent,
+		  char *path, size_t size, enum coll_note *note)
+{
+	uint32_t pid = i == 3 ? parent : tgid;
+	int n;
+
+	*note = s->deleted ? COLL_NOTE_DELETED : COLL_NOTE_NONE;
+	switch (i) {
+	case 0:
+		n = snprintf(path, size, "%s", s->path);
+		break;
+	case 1:
+	case 3:
+		*note = s->deleted ? COLL_NOTE_DELETED : COLL_NOTE_CONTAINER;
+		n = snprintf(path, size, "/proc/%" PRIu32 "/root%s", pid, s->path);
+		break;
+	case 2:
+		n = snprintf(path, size,
+			     "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, pid,
+			     s->start, s->end);
+		break;
+	default:
+		n = snprintf(path, size, "/proc/%" PRIu32 "/exe", pid);
+	}
+	return (i == 0 || pid) && n > 0 && (size_t)n < size;
+}
+
+void coll_identity_unseen(const struct coll_sighting *s, enum coll_note note,
+			  struct coll_identity *out)
+{
+	*out = (struct coll_identity){
+		.build_id = s->build_id, .mtime = s->mtime, .size = s->size, .note = note
+	};
+	if (s->build_id.len)
+		return;
+	out->inode = s->inode;
+	out->dev_major = s->dev_major;
+	out->dev_minor = s->dev_minor;
+}
+
+static void identify(const struct coll_sighting *s, uint32_t tgid, uint32_t parent,
+		     struct coll_identity *out)
+{
+	struct coll_identity maybe = { 0 };
+	bool have_maybe = false;
+	char path[PATH_MAX + 32];
+	enum coll_note note;
+
+	for (int i = 0; i < 5; i++) {
+		enum trust trust;
+
+		if (!place(i, s, tgid, parent, path, sizeof(path), &note))
+			continue;
+		trust = look_at(s, path, out);
+		if (trust == CERTAIN) {
+			out->note = note;
+			return;
+		}
+		if (trust == MAYBE && !have_maybe && i < 4) {
+			maybe = *out;
+			have_maybe = true;
+		}
+	}
+	coll_identity_unseen(s, COLL_NOTE_GONE, out);
+	if (have_maybe) {
+		*out = maybe;
+		out->note = COLL_NOTE_UNVERIFIED;
+	}
+}
+
+const char *coll_note_text(enum coll_note note)
+{
+	static const char *const texts[COLL_NR_NOTES] = {
+		[COLL_NOTE_DELETED] = "deleted",
+		[COLL_NOTE_CONTAINER] = "container",
+		[COLL_NOTE_GONE] = "gone",
+		[COLL_NOTE_UNVERIFIED] = "unverified",
+		[COLL_NOTE_UNREACHABLE] = "unreachable",
+	};
+
+	return texts[note];
+}
+
+/* A COLL_ASK_FILE.  The answer is a struct coll_identity. */
+struct question {
+	struct coll_sighting sighting; /* without what it points to */
+	uint32_t tgid, parent;
+	char path[];
+};
+
+void coll_identify_question(const struct coll_sighting *s, uint32_t tgid, uint32_t parent,
+			    struct strbuf *out)
+{
+	const struct question q = { .sighting = *s, .tgid = tgid, .parent = parent };
+
+	strbuf_add(out, &q, sizeof(q));
+	strbuf_add(out, s->path, strlen(s->path) + 1);
+}
+
+void coll_identify_answer(char *question, size_t len, struct strbuf *out)
+{
+	struct question *q = (void *)question;
+	struct coll_identity id;
+
+	if (len <= sizeof(*q))
+		return;
+	q->sighting.path = q->path;
+	identify(&q->sighting, q->tgid, q->parent, &id);
+	strbuf_add(out, &id, sizeof(id));
+}
+
+bool coll_identify_take(const char *answer, size_t len, struct coll_identity *out)
+{
+	if (len != sizeof(*out))
+		return false;
+	memcpy(out, answer, sizeof(*out));
+	return (unsigned)out->note < COLL_NR_NOTES;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef LIBSPEC_SAMPLE_SAMPLE_FILE_H
+#define LIBSPEC_SAMPLE_SAMPLE_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "libspec/sample/guard.h"
+#include "libspec/sample/sample_format.h"
+
+/* For libspec's own use: sample files that are locked and mapped, and how they are
+ * made. */
+struct spec_sample_file {
+	int fd;     /* holds the lock; 0: none */
+	void *base; /* the mapping, shared and writable; NULL: none */
+	size_t len;
+	struct spec_guard *guard; /* of the mapping */
+};
+
+/* Bytes of a file with @size slots. */
+static inline size_t spec_sample_file_len(uint32_t size)
+{
+	return SPEC_SAMPLE_NODES_OFF +
+	       (size_t)size * (sizeof(struct spec_sample_node) + sizeof(uint32_t));
+}
+
+/**
+ * spec_sample_file_lock - opens the file at @path for writing and locks it
+ * Returns the descriptor, -ENOENT if there is none, -EBUSY if another writer has it.
+ * It is the file at @path after the lock was taken.
+ */
+int spec_sample_file_lock(int session_fd, const char *path, struct err *err);
+
+/* Reserves blocks for and maps the first @len bytes of @f->fd.  0 or -errno. */
+int spec_sample_file_map(struct spec_sample_file *f, size_t len, const char *path,
+			 struct err *err);
+
+enum { SPEC_SAMPLE_TMP_MAX = 40 };
+
+/**
+ * spec_sample_file_make - a new file in .new/, locked and mapped, all zero
+ * @path: what it will be, for messages
+ * @tmp: receives its name, relative to @session_fd
+ */
+int spec_sample_file_make(int session_fd, const char *path, size_t len,
+			  struct spec_sample_file *out, char tmp[SPEC_SAMPLE_TMP_MAX],
+			  struct err *err);
+
+/* Renames within @dirfd unless @to exists: 0, -EEXIST or another -errno. */
+int spec_rename_new(int dirfd, const char *from, const char *to);
+
+/* Puts @tmp at @path where nothing is; makes directories.  -EEXIST if something is. */
+int spec_sample_file_publish(int session_fd, const char *tmp, const char *path,
+			     struct err *err);
+
+/* Accepts a zeroed one. */
+void spec_sample_file_fini(struct spec_sample_file *f);
+
+#endif

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "libspec/session/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/dirlist.h"
+#include "base/file.h"
+#include "libspec/sample/sample_format.h"
+
+enum { MAX_DEPTH = 512 };
+
+struct walk {
+	struct strbuf path; /* of what is being visited */
+	bool escaped;
+	int (*visit)(void *ctx, struct spec_session_file *file);
+	void *ctx;
+	struct err *err;
+};
+
+void spec_session_dir(const char *given, struct strbuf *out)
+{
+	static const char local[] = "oprofile_data";
+	char cwd[PATH_MAX];
+	struct stat st;
+
+	if (given) {
+		strbuf_puts(out, given);
+	} else if (stat(local, &st) || !S_ISDIR(st.st_mode)) {
+		strbuf_puts(out, "/var/lib/oprofile");
+	} else {
+		if (getcwd(cwd, sizeof(cwd)))
+			strbuf_printf(out, "%s/", strcmp(cwd, "/") != 0 ? cwd : "");
+		strbuf_puts(out, local);
+	}
+}
+
+bool spec_session_escaped(int session_fd)
+{
+	struct stat st;
+
+	return !fstatat(session_fd, "images", &st, AT_SYMLINK_NOFOLLOW);
+}
+
+int spec_session_list(int session_dir_fd, struct spec_session_list *out, struct err *err)
+{
+	CLEANUP(spec_dirlist_fini) struct spec_dirlist all = { 0 };
+	/* a session directory may be elsewhere: links are followed here */
+	CLEANUP(close_fd)
+	int fd = openat(session_dir_fd, "samples", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	size_t nr = 0;
+	int rc = fd < 0 ? -errno : spec_dirlist_read(fd, &all);
+
+	if (rc)
+		return err_errno(err, rc, "samples");
+	for (size_t i = 0; i < all.nr; i++) {
+		struct stat st;
+
+		if (all.names[i][0] == '.' || fstatat(fd, all.names[i], &st, 0) ||
+		    !S_ISDIR(st.st_mode))
+			free(all.names[i]);
+		else
+			all.names[nr++] = all.names[i];
+	}
+	*out = (struct spec_session_list){ .names = all.names, .nr = nr };
+	all = (struct spec_dirlist){ 0 };
+	return 0;
+}
+
+void spec_session_list_fini(struct spec_session_list *l)
+{
+	for (size_t i = 0; i < l->nr; i++)
+		free(l->names[i]);
+	free(l->names);
+	*l = (struct spec_session_list){ 0 };
+}
+
+/* Tells the visitor why the file at the path is not shown. */
+static int visit_bad(struct walk *w, const struct err *why)
+{
+	struct spec_session_file file = { .path = strbuf_str(&w->path), .bad = why };
+
+	return w->visit(w->ctx, &file);
+}
+
+static int visit_unusable(struct walk *w, int code, const char *why)
+{
+	struct err bad = { 0 };
+
+	if (code == -ENOMEM)
+		return err_errno(w->err, code, "%s", strbuf_str(&w->path));
+	err_set(&bad, code, "%.300s: %s", strbuf_str(&w->path), why);
+	return visit_bad(w, &bad);
+}
+
+static int visit_file(struct walk *w)
+{
+	CLEANUP(spec_name_fini) struct spec_name name = { 0 };
+	struct spec_session_file file = { .path = strbuf_str(&w->path), .name = &name };
+	struct err bad = { 0 };
+	int rc = spec_name_parse(file.path, w->escaped, &name, &bad);
+
+	if (rc == -ENOMEM)
+		return err_set(w->err, rc, "%s", bad.msg);
+	return rc ? visit_bad(w, &bad) : w->visit(w->ctx, &file);
+}
+
+static bool is_jit(const char *name)
+{
+	size_t len = strlen(name);
+
+	return len > 3 && !strcmp(name + len - 3, ".jo");
+}
+
+static int walk_dir(struct walk *w, int dirfd, const char *name, int depth);
+
+/* What @name in @dirfd is, and what that asks for. */
+static int walk_entry(struct walk *w, int dirfd, const char *name, int depth)
+{
+	struct stat st;
+
+	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW))
+		return errno == ENOENT ? 0 : visit_unusable(w, -errno, strerror(errno));
+	if (S_ISDIR(st.st_mode))
+		return walk_dir(w, dirfd, name, depth);
+	if (is_jit(name))
+		return 0;
+	if (S_ISREG(st.st_mode))
+		return visit_file(w);
+	return visit_unusable(w, -EINVAL,
+			      S_ISLNK(st.st_mode) ? "a symbolic link: not followed"
+						  : "neither a file nor a directory");
+}
+
+static int walk_names(struct walk *w, int fd, const struct spec_dirlist *list, int depth)
+{
+	size_t len = w->path.len;
+	int rc = 0;
+
+	for (size_t i = 0; i < list->nr && !rc; i++) {
+		strbuf_putc(&w->path, '/');
+		strbuf_puts(&w->path, list->names[i]);
+		if (strbuf_error(&w->path))
+			return err_errno(w->err, -ENOMEM, "walking a session");
+		rc = walk_entry(w, fd, list->names[i], depth + 1);
+		strbuf_truncate(&w->path, len);
+	}
+	return rc;
+}
+
+static int walk_dir(struct walk *w, int dirfd, const char *name, int depth)
+{
+	CLEANUP(spec_dirlist_fini) struct spec_dirlist list = { 0 };
+	CLEANUP(close_fd) int fd = -1;
+	int rc;
+
+	if (depth > MAX_DEPTH)
+		return visit_unusable(w, -ELOOP, "directories are nested too deep");
+	fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	rc = fd < 0 ? -errno : spec_dirlist_read(fd, &list);
+	if (rc == -ENOENT)
+		return 0; /* removed meanwhile */
+	return rc ? visit_unusable(w, rc, strerror(-rc))
+		  : walk_names(w, fd, &list, depth);
+}
+
+static void walk_fini(struct walk *w)
+{
+	strbuf_fini(&w->path);
+}
+
+int spec_session_walk(int session_fd, bool escaped,
+		      int (*visit)(void *ctx, struct spec_session_file *file), void *ctx,
+		      struct err *err)
+{
+	static const char *const tops[] = { "{kern}", "{root}" };
+	CLEANUP(walk_fini)
+	struct walk w = { .escaped = escaped, .visit = visit, .ctx = ctx, .err = err };
+	struct stat st;
+	int rc = 0;
+
+	if (fstat(session_fd, &st))
+		return err_errno(err, -errno, "session");
+	for (size_t i = 0; i < sizeof(tops) / sizeof(*tops) && !rc; i++) {
+		if (fstatat(session_fd, tops[i], &st, AT_SYMLINK_NOFOLLOW) ||
+		    !S_ISDIR(st.st_mode))
+			continue;
+		strbuf_reset(&w.path);
+		strbuf_puts(&w.path, tops[i]);
+		if (strbuf_error(&w.path))
+			return err_errno(err, -ENOMEM, "session");
+		rc = walk_dir(&w, session_fd, tops[i], 1);
+	}
+	return rc;
+}
+
+int spec_session_write_abi(int session_dir_fd, struct err *err)
+{
+#define HEADER(field) offsetof(struct spec_sample_header, field)
+	static const struct {
+		const char *key;
+		size_t value;
+	} rows[] = {
+		{ "sizeof_double", sizeof(double) },
+		{ "sizeof_u64", sizeof(uint64_t) },
+		{ "sizeof_u8", sizeof(uint8_t) },
+		{ "sizeof_u32", sizeof(uint32_t) },
+		{ "sizeof_int", sizeof(int) },
+		{ "sizeof_unsigned_int", sizeof(unsigned int) },
+		{ "sizeof_odb_key_t", sizeof(uint64_t) },
+		{ "sizeof_odb_index_t", sizeof(uint32_t) },
+		{ "sizeof_odb_value_t", sizeof(uint32_t) },
+		{ "sizeof_odb_node_nr_t", sizeof(uint32_t) },
+		{ "sizeof_odb_descr_t", sizeof(struct spec_sample_descr) },
+		{ "sizeof_odb_node_t", sizeof(struct spec_sample_node) },
+		{ "sizeof_struct_opd_header", sizeof(struct spec_sample_header) },
+		{ "offsetof_node_key", offsetof(struct spec_sample_node, key) },
+		{ "offsetof_node_value", offsetof(struct spec_sample_node, value) },
+		{ "offsetof_node_next", offsetof(struct spec_sample_node, next) },
+		{ "offsetof_descr_size", offsetof(struct spec_sample_descr, size) },
+		{ "offsetof_descr_current_size",
+		  offsetof(struct spec_sample_descr, current_size) },
+		{ "offsetof_header_magic", HEADER(magic) },
+		{ "offsetof_header_version", HEADER(version) },
+		{ "offsetof_header_cpu_type", HEADER(cpu_type) },
+		{ "offsetof_header_ctr_event", HEADER(event) },
+		{ "offsetof_header_ctr_um", HEADER(unit_mask) },
+		{ "offsetof_header_ctr_count", HEADER(count) },
+		{ "offsetof_header_is_kernel", HEADER(is_kernel) },
+		{ "offsetof_header_cpu_speed", HEADER(cpu_mhz) },
+		{ "offsetof_header_mtime", HEADER(mtime) },
+		{ "offsetof_header_cg_to_is_kernel", HEADER(cg_to_is_kernel) },
+		{ "offsetof_header_anon_start", HEADER(anon_start) },
+		{ "offsetof_header_cg_to_anon_start", HEADER(cg_to_anon_start) },
+		{ "little_endian", __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ },
+	};
+#undef HEADER
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		strbuf_printf(&text, "%s %zu\n", rows[i].key, rows[i].value);
+	if (strbuf_error(&text))
+		return err_errno(err, -ENOMEM, "abi");
+	return file_replace(session_dir_fd, "abi", text.data, text.len, 0644, 0, err);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef LIBSPEC_SESSION_SESSION_H
+#define LIBSPEC_SESSION_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "libspec/name/name.h"
+
+/* Session directories: SESSION_DIR/samples/NAME/{root},{kern},stats/,images,tasks. */
+
+/**
+ * spec_session_dir - which session directory a program uses
+ * @given: --session-dir, or NULL: ./oprofile_data if that is a directory, else
+ *	/var/lib/oprofile
+ * Appends the path; that of ./oprofile_data is absolute if the current directory has one.
+ */
+void spec_session_dir(const char *given, struct strbuf *out);
+
+/* Sessions in SESSION_DIR/samples, each a directory, sorted by name. */
+struct spec_session_list {
+	char **names;
+	size_t nr;
+};
+/* Names that begin with "." are left out.  0, -ENOENT without samples/, or -errno. */
+int spec_session_list(int session_dir_fd, struct spec_session_list *out, struct err *err);
+void spec_session_list_fini(struct spec_session_list *l);
+
+/* What a rotation calls directories in samples/ for moments: the session that is to
+ * become "current", which after the exchange is what was "current" and has no name yet;
+ * and the latter where the file system cannot exchange. */
+#define SPEC_SESSION_NEXT ".next"
+#define SPEC_SESSION_LAST ".last"
+
+/* One file met by a walk. */
+struct spec_session_file {
+	const char *path;       /* relative to the session; dies after the callback */
+	struct spec_name *name; /* parsed; NULL if @bad; the callback may TAKE() *name */
+	const struct err *bad;  /* why this path is no sample file, or NULL */
+};
+
+/**
+ * spec_session_walk - visits every sample file of a session, in sorted order
+ * @session_fd: directory samples/NAME
+ * Only {root} and {kern} are entered, .jo files are passed over, symbolic links are
+ * not followed, nesting is bounded.  A path that is no sample file's, and a directory
+ * that cannot be read, is given to @visit with @bad set.
+ * Stops when @visit returns non-zero, and returns that.  Otherwise 0 (also for a session
+ * without samples), -ENOMEM or -errno of the session's own directory.
+ */
+int spec_session_walk(int session_fd, bool escaped,
+		      int (*visit)(void *ctx, struct spec_session_file *file), void *ctx,
+		      struct err *err);
+
+/**
+ * spec_session_write_abi - writes SESSION_DIR/abi, which only OProfile's opimport reads
+ * One "key value" a line: sizes and offsets of what sample_format.h says.
+ */
+int spec_session_write_abi(int session_dir_fd, struct err *err);
+
+/* True if the session has a table "images": its names are escaped. */
+bool spec_session_escaped(int session_fd);
+
+#endif

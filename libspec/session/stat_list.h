@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* STAT(id, file name, enum spec_stat_kind without its prefix, what a person is told) */
+STAT(TAKEN, "total_samples", FIGURE, "samples taken")
+STAT(STORED, "stored_samples", FIGURE, "samples stored")
+STAT(LOST_KERNEL, "lost_kernel", LOSS,
+	"kernel samples without a kernel or module that holds them")
+STAT(LOST_SAMPLEFILE, "lost_samplefile", LOSS,
+	"sample file could not be opened, grown or named")
+STAT(LOST_KILLED, "lost_killed", LOSS,
+	"waited for what file or process it is of when the collector was killed")
+STAT(LOST_WRITE_BACK, "lost_write_back", LOSS,
+	"the disk refused what had been counted in a sample file")
+STAT(LOST_NO_MAPPING, "lost_no_mapping", LOSS, "user address in no known mapping")
+STAT(LOST_NO_APP_KERNEL, "lost_no_app_for_kernel_sample", LOSS,
+	"kernel sample of a process whose application is unknown")
+STAT(LOST_NO_APP_USER, "lost_no_app_for_user_sample", LOSS,
+	"user sample of a process whose application is unknown")
+STAT(LOST_INVALID_DOMAIN, "lost_invalid_domain", LOSS,
+	"sample from a mode that cannot be stored (guest, hypervisor)")
+STAT(LOST_HYPERVISOR, "lost_invalid_hypervisor_addr", LOSS,
+	"hypervisor address outside every known region")
+STAT(LOST_RECORDS, "lost_records_by_kernel", LOSS,
+	"records the kernel dropped because a ring was full")
+STAT(LOST_EXITED, "lost_exited", LOSS, "process had exited before it could be identified")
+STAT(LOST_CPU_BUFFER, "lost_cpu_buffer", LOSS, "a CPU's buffer in the driver was full")
+STAT(LOST_EVENT_BUFFER, "lost_event_buffer", LOSS, "the driver's event buffer was full")
+STAT(LOST_UNRESOLVED, "lost_unresolved", LOSS,
+	"too many samples waited to be resolved by the driver")
+STAT(LOST_IMAGE_TABLE, "lost_image_table", LOSS,
+	"the driver had no room for another binary")
+STAT(LOST_STOPPED, "lost_stopped", LOSS, "still to be resolved when sampling was stopped")
+STAT(LOST_BAD_ADDRESS, "lost_bad_address", LOSS,
+	"address that is neither user code nor kernel")
+STAT(LOST_NESTED, "lost_nested", LOSS, "taken in the middle of another sample's handling")
+STAT(LOST_STREAM, "lost_stream", LOSS, "part of a buffer stream that makes no sense")
+STAT(LOST_EXT, "lost_ext", LOSS,
+	"extended sample that is incomplete, or whose address is not to be trusted")
+STAT(IGNORED_IMAGE, "ignored_by_image", IGNORED, "left out by --image, as asked")
+STAT(IGNORED_EXT, "ignored_by_ext", IGNORED,
+	"extended samples of which no chosen event is true")
+STAT(IGNORED_SELF, "ignored_self", IGNORED, "the collector's own work")
+STAT(LOST_BT_NO_MAPPING, "lost_bt_no_mapping", FIGURE,
+	"call chain frames in no known mapping (the sample itself is stored)")
+STAT(LOST_CG_FILE, "lost_bt_samplefile", FIGURE,
+	"arcs whose sample file could not be written (the sample itself is stored)")
+STAT(BT_ABORTED, "bt_aborted", FIGURE, "call chains cut short by a bad frame pointer")
+STAT(RESOLVED_LATE, "resolved_late", FIGURE,
+	"samples resolved while another thread could change the mapping")
+STAT(EXT_HITS, "ext_events", FIGURE, "derived events of extended samples")
+STAT(THROTTLE_EVENTS, "throttle_events", FIGURE, "times the kernel throttled sampling")
+STAT(ARCS, "total_arcs", FIGURE, "call arcs stored")
+STAT(LOST_OVERFLOW, "event_lost_overflow", FIGURE,
+	"samples OProfile 0.9's kernel driver dropped because its buffer was full")

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "libspec/session/table.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/escape.h"
+#include "base/file.h"
+#include "base/number.h"
+#include "libspec/sample/sample_file.h"
+
+#define MAX_TABLE ((size_t)1 << 30)
+
+bool spec_table_parse(const char *field, uint64_t max, uint64_t *out)
+{
+	if (field && !*field) {
+		*out = 0;
+		return true;
+	}
+	return field && number_parse(field, 10, max, out);
+}
+
+void spec_table_field(struct strbuf *row, const char *text)
+{
+	if (row->len)
+		strbuf_putc(row, '\t');
+	if (!text || !*text)
+		strbuf_putc(row, '-');
+	else if (!strcmp(text, "-"))
+		strbuf_puts(row, "%2D");
+	else
+		escape_add(row, text, strlen(text), escape_plain_field);
+}
+
+void spec_table_number(struct strbuf *row, uint64_t n)
+{
+	strbuf_printf(row, "%s%" PRIu64, row->len ? "\t" : "", n);
+}
+
+/* Decodes a field in place; NULL for "-". */
+static char *decode(char *s, size_t len)
+{
+	size_t to = 0;
+
+	if (len == 1 && *s == '-')
+		return NULL;
+	for (size_t i = 0; i < len; i++) {
+		int byte = escape_byte(s + i, len - i);
+
+		s[to++] = byte > 0 ? (char)byte : s[i];
+		if (byte > 0)
+			i += 2;
+	}
+	s[to] = '\0';
+	return s;
+}
+
+/* Takes a line apart; false if it has another number of fields, or empty ones. */
+static bool split(char *line, size_t nr, char **fields)
+{
+	for (size_t i = 0; i < nr; i++) {
+		size_t len = strcspn(line, "\t");
+		bool last = !line[len];
+
+		if (!len || last != (i == nr - 1))
+			return false;
+		fields[i] = line;
+		line[len] = '\0';
+		fields[i] = decode(line, len);
+		line += len + 1;
+	}
+	return true;
+}
+
+static int each_row(const struct spec_table *t, char *at,
+		    int (*row)(void *ctx, char *const *fields), void *ctx)
+{
+	char *fields[SPEC_TABLE_MAX_FIELDS];
+
+	for (char *end; (end = strchr(at, '\n')); at = end + 1) {
+		int rc = 0;
+
+		*end = '\0';
+		if (split(at, t->nr_fields, fields))
+			rc = row(ctx, fields);
+		if (rc && rc != -EBADMSG)
+			return rc;
+	}
+	return 0;
+}
+
+int spec_table_read(const struct spec_table *t, int session_fd,
+		    int (*row)(void *ctx, char *const *fields), void *ctx,
+		    struct err *err)
+{
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+	size_t header = strlen(t->header);
+	struct err why = { 0 };
+	int rc = file_slurp(session_fd, t->name, MAX_TABLE, &text, &why);
+
+	if (rc == -ENOENT)
+		return 0;
+	if (rc)
+		return err_set(err, rc, "%s", why.msg);
+	if (!text.len)
+		return 0;
+	if (text.len <= header || text.data[header] != '\n' ||
+	    memcmp(text.data, t->header, header) != 0)
+		return err_set(err, -EBADMSG, "%s: does not begin with \"%s\"", t->name,
+			       t->header);
+	rc = each_row(t, text.data + header + 1, row, ctx);
+	return rc ? err_errno(err, rc, "%s", t->name) : 0;
+}
+
+/* Makes the table with its first line, whole, unless it is there. */
+static int make(const struct spec_table *t, int session_fd)
+{
+	char tmp[64], line[64];
+	int n = snprintf(line, sizeof(line), "%s\n", t->header);
+	int fd, rc;
+
+	snprintf(tmp, sizeof(tmp), ".%s.%d", t->name, (int)getpid());
+	fd = openat(session_fd, tmp,
+		    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return -errno;
+	rc = file_write_all(fd, line, (size_t)n);
+	close(fd);
+	if (!rc)
+		rc = spec_rename_new(session_fd, tmp, t->name);
+	if (rc)
+		unlinkat(session_fd, tmp, 0);
+	return rc == -EEXIST ? 0 : rc;
+}
+
+static int open_table(const struct spec_table *t, int session_fd)
+{
+	int flags = O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+	int fd = openat(session_fd, t->name, flags);
+	int rc;
+
+	if (fd >= 0 || errno != ENOENT)
+		return fd < 0 ? -errno : fd;
+	rc = make(t, session_fd);
+	if (rc)
+		return rc;
+	fd = openat(session_fd, t->name, flags);
+	return fd < 0 ? -errno : fd;
+}
+
+/*
+ * What must go before a row: nothing, or the end of a line that a kill or a full disk cut
+ * short.  The tab makes sure that the rest of it is not taken for a row: one field too
+ * many, or an empty one.
+ */
+static const char *ending(int fd, const struct spec_table *t)
+{
+	struct stat st;
+	char last;
+
+	if (fstat(fd, &st) || (size_t)st.st_size <= strlen(t->header))
+		return "";
+	return pread(fd, &last, 1, st.st_size - 1) == 1 && last != '\n' ? "\t\n" : "";
+}
+
+int spec_table_append(const struct spec_table *t, int session_fd,
+		      const struct strbuf *row, struct err *err)
+{
+	CLEANUP(strbuf_fini) struct strbuf line = { 0 };
+	CLEANUP(close_fd) int fd = open_table(t, session_fd);
+	int rc;
+
+	if (fd < 0)
+		return err_errno(err, fd, "%s", t->name);
+	strbuf_puts(&line, ending(fd, t));
+	strbuf_add(&line, strbuf_str(row), row->len);
+	strbuf_putc(&line, '\n');
+	rc = strbuf_error(row) ? -ENOMEM : strbuf_error(&line);
+	if (!rc)
+		rc = file_write_all(fd, line.data, line.len);
+	return rc ? err_errno(err, rc, "%s", t->name) : 0;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef LIBSPEC_SESSION_TABLE_H
+#define LIBSPEC_SESSION_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/strbuf.h"
+
+/*
+ * For images and tasks: tables of tab-separated, %-escaped fields, a line a row, appended
+ * to while others read.  A field is never empty; "-" means none.
+ */
+struct spec_table {
+	const char *name;   /* file in the session's directory */
+	const char *header; /* first line, without newline */
+	size_t nr_fields;
+};
+
+enum { SPEC_TABLE_MAX_FIELDS = 8 };
+
+/**
+ * spec_table_read - calls back for every whole row
+ * @row: @fields are decoded, NULL for "-", and die after the call; returns 0, or -EBADMSG
+ *	for a row that makes no sense and is passed over, or another -errno to stop
+ * A missing table has no rows.  0, -EBADMSG for another file than @t, -EFBIG, -errno.
+ */
+int spec_table_read(const struct spec_table *t, int session_fd,
+		    int (*row)(void *ctx, char *const *fields), void *ctx,
+		    struct err *err);
+
+/* Appends a row, or several with newlines between them, in one write.  Makes the table if
+ * it is missing. */
+int spec_table_append(const struct spec_table *t, int session_fd,
+		      const struct strbuf *row, struct err *err);
+
+/* Appends a field to a row that is being made.  NULL and "" are nothing. */
+void spec_table_field(struct strbuf *row, const char *text);
+void spec_table_number(struct strbuf *row, uint64_t n);
+
+/* The number in a field that is not NULL. */
+bool spec_table_parse(const char *field, uint64_t max, uint64_t *out);
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "libspec/session/tasks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "libspec/session/table.h"
+
+static const struct spec_table tasks_table = { .name = "tasks",
+					       .header = "# opfs tasks 1",
+					       .nr_fields = 6 };
+
+enum { TGID, TID, START, COMM, CMDLINE, CGROUP };
+
+/* A table that is being read. */
+struct reading {
+	struct spec_tasks tasks;
+	struct map by_task; /* struct task_key -> index */
+};
+
+struct task_key {
+	uint32_t tgid, tid;
+	uint64_t start_ns;
+};
+
+static void task_fini(struct spec_task *t)
+{
+	free(t->comm);
+	free(t->cmdline);
+	free(t->cgroup);
+	*t = (struct spec_task){ 0 };
+}
+
+static void reading_fini(struct reading *r)
+{
+	spec_tasks_fini(&r->tasks);
+	map_fini(&r->by_task);
+}
+
+/* A copy, or NULL of NULL. */
+static int copy_text(const char *text, char **out)
+{
+	if (!text)
+		return 0;
+	*out = strdup(text);
+	return *out ? 0 : -ENOMEM;
+}
+
+static int parse_row(char *const *f, struct spec_task *out)
+{
+	CLEANUP(task_fini) struct spec_task t = { 0 };
+	uint64_t tgid, tid;
+
+	if (!spec_table_parse(f[TGID], UINT32_MAX, &tgid) ||
+	    !spec_table_parse(f[TID], UINT32_MAX, &tid) ||
+	    !spec_table_parse(f[START], UINT64_MAX, &t.start_ns))
+		return -EBADMSG;
+	t.tgid = (uint32_t)tgid;
+	t.tid = (uint32_t)tid;
+	if (copy_text(f[COMM], &t.comm) || copy_text(f[CMDLINE], &t.cmdline) ||
+	    copy_text(f[CGROUP], &t.cgroup))
+		return -ENOMEM;
+	*out = TAKE(t);
+	return 0;
+}
+
+static int add_row(void *ctx, char *const *fields)
+{
+	struct reading *r = ctx;
+	struct spec_tasks *t = &r->tasks;
+	CLEANUP(task_fini) struct spec_task row = { 0 };
+	struct task_key key;
+	uint64_t at = t->nr;
+	int rc = parse_row(fields, &row);
+
+	if (rc)
+		return rc;
+	key = (struct task_key){ row.tgid, row.tid, row.start_ns };
+	if (map_get(&r->by_task, &key, sizeof(key), &at)) {
+		if (!row.cgroup)
+			row.cgroup = TAKE(t->rows[at].cgroup);
+		task_fini(&t->rows[at]);
+	} else {
+		if (vec_reserve_((void **)&t->rows, &t->cap, t->nr, 1, sizeof(row)) ||
+		    map_set(&r->by_task, &key, sizeof(key), at))
+			return -ENOMEM;
+		t->nr++;
+	}
+	t->rows[at] = TAKE(row);
+	return 0;
+}
+
+int spec_tasks_read(int session_fd, struct spec_tasks *out, struct err *err)
+{
+	CLEANUP(reading_fini) struct reading r = { 0 };
+	int rc = spec_table_read(&tasks_table, session_fd, add_row, &r, err);
+
+	if (!rc)
+		*out = TAKE(r.tasks);
+	return rc;
+}
+
+int spec_tasks_append_all(int session_fd, const struct spec_task *rows, size_t nr,
+			  struct err *err)
+{
+	CLEANUP(strbuf_fini) struct strbuf lines = { 0 };
+
+	for (size_t i = 0; i < nr; i++) {
+		CLEANUP(strbuf_fini) struct strbuf line = { 0 };
+
+		spec_table_number(&line, rows[i].tgid);
+		spec_table_number(&line, rows[i].tid);
+		spec_table_number(&line, rows[i].start_ns);
+		spec_table_field(&line, rows[i].comm);
+		spec_table_field(&line, rows[i].cmdline);
+		spec_table_field(&line, rows[i].cgroup);
+		if (strbuf_error(&line))
+			return err_errno(err, -ENOMEM, "%s", tasks_table.name);
+		if (lines.len)
+			strbuf_putc(&lines, '\n');
+		strbuf_add(&lines, line.data, line.len);
+	}
+	return nr ? spec_table_append(&tasks_table, session_fd, &lines, err) : 0;
+}
+
+int spec_tasks_append(int session_fd, const struct spec_task *row, struct err *err)
+{
+	return spec_tasks_append_all(session_fd, row, 1, err);
+}
+
+void spec_tasks_fini(struct spec_tasks *t)
+{
+	for (size_t i = 0; i < t->nr; i++)
+		task_fini(&t->rows[i]);
+	free(t->rows);
+	*t = (struct spec_tasks){ 0 };
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef LIBSYM_HELPER_SANDBOX_H
+#define LIBSYM_HELPER_SANDBOX_H
+
+#include "base/err.h"
+
+#define SYM_SANDBOX_MEMORY (1u << 30)
+
+/* Prepares the filter once, before any job: 0 or -errno. */
+int sym_sandbox_prepare(struct err *err);
+
+/* Limits for this process: memory, processor time, files.  0 or -errno. */
+int sym_sandbox_limit(unsigned cpu_seconds, struct err *err);
+
+/**
+ * sym_sandbox_enter - only reading files and writing to BOX_FD from now on
+ * Other system calls fail with EPERM: no network, no new process, nothing written.  On a
+ * kernel without seccomp filters the limits above are all there is.  Does nothing where
+ * the address sanitizer needs more.
+ */
+int sym_sandbox_enter(struct err *err);
+
+#endif

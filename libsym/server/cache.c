@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "libsym/server/cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/strbuf.h"
+#include "base/until.h"
+#include "libsym/wire/request.h"
+
+/* Seconds after which a better table may be found; reading broken files takes long. */
+enum { AGAIN_S = 10, BROKEN_S = 60 };
+
+struct sym_cache {
+	struct sym_server *server;
+	struct cache *cache;
+};
+
+struct sym_cache *sym_cache_new(struct sym_server *server, struct cache *cache)
+{
+	struct sym_cache *c = malloc(sizeof(*c));
+
+	if (c)
+		*c = (struct sym_cache){ server, cache };
+	return c;
+}
+
+void sym_cache_free(struct sym_cache *c)
+{
+	free(c);
+}
+
+struct sym_server *sym_cache_server(struct sym_cache *c)
+{
+	return c->server;
+}
+
+/* ---- which file a table was read from */
+
+struct identity { /* what stat(2) shows of a file; zeros if there is none */
+	bool known;
+	struct statx st;
+};
+
+/* The names of the running kernel are in no file that could change: NULL. */
+static const char *file_of(const struct sym_job *job)
+{
+	if (job->kind == SYM_KALLSYMS)
+		return job->places ? job->places->kallsyms : NULL;
+	return job->path;
+}
+
+/*
+ * Must not block: the path may lead into the mount that asks.  It is only walked as far
+ * as the kernel has it in memory; otherwise the answer is "not known", and a helper,
+ * which has time limits, reads the file again.
+ */
+static struct identity look_at(const struct sym_job *job)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_CACHED };
+	const char *path = file_of(job);
+	struct identity id = { 0 };
+	CLEANUP(close_fd) int fd = -1;
+
+	if (!path || !*path) {
+		id.known = true;
+		return id;
+	}
+	fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+	if (fd < 0)
+		id.known = errno == ENOENT || errno == ENOTDIR;
+	else
+		id.known = !statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
+				  STATX_BASIC_STATS, &id.st);
+	return id;
+}
+
+static bool same_time(const struct statx_timestamp *a, const struct statx_timestamp *b)
+{
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+static bool same_identity(const struct identity *a, const struct identity *b)
+{
+	const struct statx *x = &a->st, *y = &b->st;
+
+	return a->known && b->known && x->stx_ino == y->stx_ino &&
+	       x->stx_dev_major == y->stx_dev_major &&
+	       x->stx_dev_minor == y->stx_dev_minor && x->stx_size == y->stx_size &&
+	       x->stx_mode == y->stx_mode && x->stx_uid == y->stx_uid &&
+	       x->stx_gid == y->stx_gid && same_time(&x->stx_mtime, &y->stx_mtime) &&
+	       same_time(&x->stx_ctime, &y->stx_ctime);
+}
+
+/* True if the table was read from the file that @id was taken of afterwards. */
+static bool table_is_of(const struct sym_table *t, const struct identity *id)
+{
+	return t->ino == id->st.stx_ino && t->file_size == id->st.stx_size &&
+	       t->mtime == id->st.stx_mtime.tv_sec &&
+	       (!t->ino || t->dev == makedev(id->st.stx_dev_major, id->st.stx_dev_minor));
+}
+
+/* ---- what is cached */
+
+struct loaded {
+	int refs; /* atomic */
+	struct sym_table *table;
+	struct identity identity;
+	int64_t until;
+};
+
+static void *loaded_get(void *obj)
+{
+	struct loaded *l = obj;
+
+	__atomic_add_fetch(&l->refs, 1, __ATOMIC_RELAXED);
+	return l;
+}
+
+static void loaded_put(void *obj)
+{
+	struct loaded *l = obj;
+
+	if (__atomic_sub_fetch(&l->refs, 1, __ATOMIC_ACQ_REL))
+		return;
+	sym_table_put(l->table);
+	free(l);
+}
+
+static int64_t loaded_until(void *obj)
+{
+	return ((const struct loaded *)obj)->until;
+}
+
+struct load {
+	struct sym_server *server;
+	const struct sym_job *job;
+	const atomic_bool *cancel;
+};
+
+static bool loaded_holds(void *obj, void *ctx)
+{
+	struct identity now = look_at(((const struct load *)ctx)->job);
+
+	return same_identity(&((const struct loaded *)obj)->identity, &now);
+}
+
+/* Asking a helper again takes far longer than remaking anything from the tables. */
+static const struct cache_kind loaded_kind = { .get = loaded_get,
+					       .put = loaded_put,
+					       .until = loaded_until,
+					       .holds = loaded_holds,
+					       .reserve = 35 };
+
+/* Seconds until another file, or other rights, may give a better table; 0: never. */
+static unsigned good_for(const struct sym_job *job, const struct sym_table *t)
+{
+	if (t->state == SYM_BROKEN)
+		return BROKEN_S;
+	if (t->state == SYM_MISSING || t->state == SYM_UNREADABLE ||
+	    t->state == SYM_NO_SYMBOLS)
+		return AGAIN_S;
+	/* a better source may be installed; a module may be loaded elsewhere */
+	if (t->source == SYM_FROM_DYNSYM || t->source == SYM_FROM_MINIDEBUG)
+		return job->kind == SYM_VDSO ? 0 : AGAIN_S;
+	return job->kind == SYM_MODULE && (!job->path || !*job->path) ? AGAIN_S : 0;
+}
+
+static int load(void *ctx, const struct viewer *v, void **obj, size_t *bytes,
+		struct err *err)
+{
+	const struct load *ask = ctx;
+	struct loaded *l = calloc(1, sizeof(*l));
+	unsigned seconds;
+	int rc;
+
+	(void)v;
+	if (!l)
+		return err_errno(err, -ENOMEM, "symbols");
+	l->identity = look_at(ask->job);
+	rc = sym_server_load(ask->server, ask->job, ask->cancel, &l->table, err);
+	if (rc) {
+		free(l);
+		return rc;
+	}
+	if (!l->identity.known) { /* by now the kernel has the path in memory */
+		l->identity = look_at(ask->job);
+		l->identity.known &= table_is_of(l->table, &l->identity);
+	}
+	seconds = good_for(ask->job, l->table);
+	l->until = seconds ? until_in(seconds) : 0;
+	l->refs = 1;
+	*obj = l;
+	*bytes = sizeof(*l) + l->table->bytes;
+	return 0;
+}
+
+int sym_cache_load(struct sym_cache *c, const struct sym_job *job,
+		   const atomic_bool *cancel, struct sym_table **out, struct err *err)
+{
+	/*
+	 * the key is the request, so it holds all that the answer depends on, with the
+	 * user's rights
+	 */
+	CLEANUP(strbuf_fini) struct strbuf request = { 0 };
+	struct load ask = { c->server, job, cancel };
+	struct viewer waits = { .cancel = cancel };
+	void *obj;
+	int rc;
+
+	sym_request_load(job, &request);
+	if (strbuf_error(&request))
+		return err_errno(err, -ENOMEM, "symbols");
+	rc = cache_get(c->cache, &loaded_kind, request.data, request.len, load, &ask,
+		       &waits, &obj, err);
+	if (rc)
+		return rc;
+	*out = sym_table_get(((struct loaded *)obj)->table);
+	loaded_put(obj);
+	return 0;
+}

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "libsym/server/server.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/box/box.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "base/thread.h"
+#include "base/viewer.h"
+#include "libsym/file/find.h"
+#include "libsym/helper/helper.h"
+#include "libsym/helper/sandbox.h"
+#include "libsym/server/exchange.h"
+#include "libsym/table/job.h"
+#include "libsym/wire/build.h"
+#include "libsym/wire/disasm_wire.h"
+#include "libsym/wire/lines_wire.h"
+#include "libsym/wire/request.h"
+#include "libsym/wire/source_wire.h"
+#include "libsym/wire/wire.h"
+
+/* Decodes a helper's answer.  0; -EBADMSG if it makes no sense; -ENOMEM. */
+typedef int take_answer(void *arg, const void *data, size_t len, struct err *err);
+
+enum { CPU_S = 10, BLOCKED_MS = 30000, MIN_JOBS = 2, MAX_JOBS = 16 };
+
+struct sym_server {
+	pthread_mutex_t lock; /* over all below */
+	pthread_cond_t room;  /* a job ended */
+	struct box helper;
+	unsigned started; /* so far: tells the death of an old one from a new one's */
+	unsigned running, max_jobs;
+	struct box_limits limits; /* constant */
+	char *program;            /* constant; NULL: /proc/self/exe */
+};
+
+static unsigned default_jobs(void)
+{
+	long n = 2 * sysconf(_SC_NPROCESSORS_ONLN);
+
+	return n < MIN_JOBS ? MIN_JOBS : n > MAX_JOBS ? MAX_JOBS : (unsigned)n;
+}
+
+struct sym_server *sym_server_new(const struct sym_server_options *opts)
+{
+	static const struct sym_server_options none;
+	const struct sym_server_options *o = opts ? opts : &none;
+	struct sym_server *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->program = o->program ? strdup(o->program) : NULL;
+	if (o->program && !s->program) {
+		free(s);
+		return NULL;
+	}
+	s->limits.cpu_s = o->cpu_s ? o->cpu_s : CPU_S;
+	s->limits.blocked_ms = o->blocked_ms ? o->blocked_ms : BLOCKED_MS;
+	s->max_jobs = o->max_jobs ? o->max_jobs : default_jobs();
+	s->helper = (struct box)BOX_NONE;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->room, NULL);
+	return s;
+}
+
+void sym_server_free(struct sym_server *s)
+{
+	if (!s)
+		return;
+	box_end(&s->helper);
+	pthread_cond_destroy(&s->room);
+	pthread_mutex_destroy(&s->lock);
+	free(s->program);
+	free(s);
+}
+
+static int enter(struct sym_server *s, const atomic_bool *cancel)
+{
+	int rc = 0;
+
+	pthread_mutex_lock(&s->lock);
+	while (s->running >= s->max_jobs && !rc) {
+		thread_wait(&s->room, &s->lock);
+		rc = is_cancelled(cancel) ? -EINTR : 0;
+	}
+	if (!rc)
+		s->running++;
+	pthread_mutex_unlock(&s->lock);
+	return rc;
+}
+
+static void leave(struct sym_server *s)
+{
+	pthread_mutex_lock(&s->lock);
+	s->running--;
+	pthread_cond_signal(&s->room);
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* Hands the socket to the helper, which is started first if none is running. */
+static int hand_over(struct sym_server *s, int fd, unsigned *which, struct err *err)
+{
+	int rc = -EPIPE;
+
+	pthread_mutex_lock(&s->lock);
+	for (int attempt = 0; attempt < 2 && rc; attempt++) {
+		if (s->helper.control < 0) {
+			rc = box_start(&sym_helper_box, s->program, &s->helper, err);
+			if (rc)
+				break;
+			s->started++;
+		}
+		rc = box_job(&s->helper, fd, &s->limits);
+		if (rc) {
+			box_end(&s->helper);
+			err_errno(err, rc, "symbol helper");
+		}
+	}
+	*which = s->started;
+	pthread_mutex_unlock(&s->lock);
+	return rc;
+}
+
+/* Forgets helper number @which, unless another thread did so. */
+static void forget(struct sym_server *s, unsigned which)
+{
+	pthread_mutex_lock(&s->lock);
+	if (s->started == which)
+		box_end(&s->helper);
+	pthread_mutex_unlock(&s->lock);
+}
+
+static int run_once(struct sym_server *s, const struct strbuf *request,
+		    const atomic_bool *cancel, struct sym_exchange *x, unsigned *which,
+		    struct err *err)
+{
+	int pair[2], rc;
+	CLEANUP(close_fd) int mine = -1;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+		return err_errno(err, -errno, "symbol helper");
+	mine = pair[0];
+	rc = hand_over(s, pair[1], which, err);
+	close(pair[1]);
+	if (rc)
+		return rc;
+	return sym_exchange_run(x, mine, request, cancel);
+}
+
+/*
+ * One job.  0 if the exchange came to its end, whatever @x holds then.  A helper that
+ * died without a word about the job (killed from outside) is replaced once.
+ */
+static int run_job(struct sym_server *s, const struct strbuf *request,
+		   const atomic_bool *cancel, struct sym_exchange *x, struct err *err)
+{
+	unsigned which = 0;
+	int rc = strbuf_error(request);
+
+	if (rc || request->len - sizeof(struct sym_frame) > SYM_REQUEST_MAX)
+		return err_errno(err, rc ? rc : -E2BIG, "symbol helper");
+	rc = enter(s, cancel);
+	if (rc)
+		return err_errno(err, rc, "symbol helper");
+	for (int attempt = 0; attempt < 2; attempt++) {
+		sym_exchange_fini(x);
+		rc = run_once(s, request, cancel, x, &which, err);
+		if (!rc && !x->trailer.magic)
+			forget(s, which);
+		if (rc || x->trailer.magic)
+			break;
+	}
+	leave(s);
+	if (rc == -EINTR || rc == -ENOMEM)
+		err_errno(err, rc, "symbol helper");
+	return rc;
+}
+
+static bool ended_with(const struct sym_exchange *x, int status)
+{
+	return x->trailer.magic && WIFEXITED(x->trailer.status) &&
+	       WEXITSTATUS(x->trailer.status) == status;
+}
+
+/* The reason why there is no answer. */
+static void explain(const struct sym_server *s, const struct sym_exchange *x,
+		    struct strbuf *out)
+{
+	int status = x->trailer.status;
+
+	if (x->trailer.end == BOX_END_BLOCKED)
+		strbuf_printf(out, "waited longer than %g s for its files",
+			      s->limits.blocked_ms / 1000.0);
+	else if (x->trailer.magic && WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
+		strbuf_printf(out, "needs more than %u s of processor time",
+			      s->limits.cpu_s);
+	else if (!x->trailer.magic)
+		strbuf_puts(out, "the helper process was killed");
+	else if (WIFSIGNALED(status))
+		strbuf_printf(out, "reading it ended with signal %d (%s)",
+			      WTERMSIG(status), strsignal(WTERMSIG(status)));
+	else if (ended_with(x, SYM_HELPER_NO_MEMORY))
+		strbuf_printf(out, "needs more than %u MiB of memory",
+			      SYM_SANDBOX_MEMORY >> 20);
+	else if (ended_with(x, SYM_HELPER_TOO_BIG))
+		strbuf_printf(out, "has more to tell than %u MiB", SYM_WIRE_MAX >> 20);
+	else if (WEXITSTATUS(status))
+		strbuf_printf(out, "the helper failed with status %d",
+			      WEXITSTATUS(status));
+	else
+		strbuf_puts(out, "the helper's answer makes no sense");
+}
+
+/* The helper's own words, with control bytes replaced. */
+static int refuse(const struct sym_exchange *x, struct err *err)
+{
+	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
+
+	for (size_t i = 0; i < x->answer_len; i++)
+		strbuf_putc(&why, sym_wire_plain(x->answer[i]));
+	return err_set(err, -EINVAL, "%s", strbuf_str(&why));
+}
+
+/**
+ * run - one job of any kind
+ * @request: frame included, see libsym/wire/request.h
+ * @take: is given the answer, if there is one; its bytes are aligned to 8
+ * @why: the helper's end in words ("needs more than 10 s of processor time"), if there is
+ * none
+ * Returns 0 if the answer was taken, 1 if there is none and @why tells the reason;
+ * -EINVAL if the helper refused; -EINTR if cancelled; -ENOMEM; another errno if helpers
+ * cannot be started.
+ */
+static int run(struct sym_server *s, const struct strbuf *request, take_answer *take,
+	       void *arg, const atomic_bool *cancel, struct strbuf *why, struct err *err)
+{
+	CLEANUP(sym_exchange_fini) struct sym_exchange x = { 0 };
+	int rc = run_job(s, request, cancel, &x, err);
+
+	if (rc && rc != -EBADMSG)
+		return rc;
+	if (!rc && x.answer && ended_with(&x, 0)) {
+		rc = take(arg, x.answer, x.answer_len, err);
+		if (rc != -EBADMSG)
+			return rc;
+	}
+	if (!rc && x.answer && ended_with(&x, SYM_HELPER_REFUSED))
+		return refuse(&x, err);
+	explain(s, &x, why);
+	return strbuf_error(why) ? err_errno(err, -ENOMEM, "symbol helper") : 1;
+}
+
+/* The name of a job's image in messages. */
+static const char *job_name(const struct sym_job *job)
+{
+	if (job->path && *job->path)
+		return job->path;
+	if (job->name && *job->name)
+		return job->name;
+	return job->kind == SYM_VDSO ? "[vdso]" : "kernel symbols";
+}
+
+/* A table without symbols that gives the reason. */
+static int broken_table(const struct sym_job *job, const char *why,
+			struct sym_table **out, struct err *err)
+{
+	CLEANUP(sym_build_fini) struct sym_build b = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf blob = { 0 };
+	const char *name = job_name(job);
+	int rc;
+
+	strbuf_puts(&b.path, name);
+	sym_build_state(&b, SYM_BROKEN, "%s: cannot be read: %s", name, why);
+	rc = sym_build_finish(&b);
+	if (!rc)
+		rc = sym_wire_encode(&b, &blob);
+	return rc ? err_errno(err, rc, "%s", name)
+		  : sym_wire_decode(blob.data, blob.len, out, err);
+}
+
+static int take_table(void *arg, const void *data, size_t len, struct err *err)
+{
+	return sym_wire_decode(data, len, arg, err);
+}
+
+int sym_server_load(struct sym_server *s, const struct sym_job *job,
+		    const atomic_bool *cancel, struct sym_table **out, struct err *err)
+{
+	CLEANUP(strbuf_fini) struct strbuf request = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
+	int rc;
+
+	sym_request_load(job, &request);
+	rc = run(s, &request, take_table, out, cancel, &why, err);
+	return rc <= 0 ? rc : broken_table(job, strbuf_str(&why), out, err);
+}
+
+struct wanted_names {
+	size_t nr;
+	struct sym_names **out;
+};
+
+/* Checks that there are as many texts, and makes control bytes harmless. */
+static int take_names(void *arg, const void *data, size_t len, struct err *err)
+{
+	const struct wanted_names *w = arg;
+	const char *texts = data;
+	struct sym_names *n;
+	char *to;
+	size_t found = 0;
+
+	for (size_t i = 0; i < len; i++)
+		found += !texts[i];
+	if (found != w->nr || (len && texts[len - 1]))
+		return err_set(err, -EBADMSG, "symbol helper: demangling failed");
+	n = malloc(sizeof(*n) + w->nr * sizeof(n->name[0]) + len + 1);
+	if (!n)
+		return err_errno(err, -ENOMEM, "symbol names");
+	n->nr = 0;
+	to = (char *)(n->name + w->nr);
+	for (size_t i = 0; i < len; i++) {
+		if (!i || !texts[i - 1])
+			n->name[n->nr++] = to + i;
+		to[i] = sym_wire_plain(texts[i]);
+	}
+	*w->out = n;
+	return 0;
+}
+
+int sym_server_demangle(struct sym_server *s, const char *const *names, size_t nr,
+			enum sym_demangle_style style, const atomic_bool *cancel,
+			struct sym_names **out, struct err *err)
+{
+	CLEANUP(strbuf_fini) struct strbuf request = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
+	struct wanted_names want = { .nr = nr, .out = out };
+	int rc;
+
+	sym_request_demangle(names, nr, style, &request);
+	if (!strbuf_error(&request) && (style == SYM_DEMANGLE_NONE || !nr)) {
+		size_t head = sizeof(struct sym_frame) + 3 * sizeof(uint32_t);
+
+		return take_names(&want, request.data + head, request.len - head, err);
+	}
+	rc = run(s, &request, take_names, &want, cancel, &why, err);
+	return rc <= 0 ? rc
+		       : err_set(err, -EBADMSG, "demangling %zu names: %s", nr,
+				 strbuf_str(&why));
+}
+
+static int take_paths(void *arg, const void *data, size_t len, struct err *err)
+{
+	return sym_find_decode(data, len, arg, err);
+}
+
+int sym_server_find(struct sym_server *s, const struct sym_wanted *w,
+		    const struct cred *cred, const atomic_bool *cancel,
+		    struct sym_found **out, struct err *err)
+{
+	CLEANUP(strbuf_fini) struct strbuf request = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
+	int rc;
+
+	sym_request_find(w, cred, &request);
+	rc = run(s, &request, take_paths, out, cancel, &why, err);
+	return rc <= 0 ? rc
+		       : err_set(err, -EIO, "looking for binaries in %s: %s",
+				 w->nr_dirs ? w->dirs[0] : "no directory",
+				 strbuf_str(&why));
+}
+
+static const char *broken(const char *name, struct strbuf *why, struct strbuf *reason)
+{
+	strbuf_printf(reason, "%s: cannot be read: %s", name, strbuf_str(why));
+	return strbuf_str(reason);
+}
+
+static int take_lines(void *arg, const void *data, size_t len, struct err *err)
+{
+	return sym_lines_decode(data, len, arg, err);
+}
+
+int sym_server_lines(struct sym_server *s, const struct sym_job *job,
+		     const struct sym_range *ranges, size_t nr, unsigned flags,
+		     const atomic_bool *cancel, struct sym_lines **out, struct err *err)
+{
+	CLEANUP(strbuf_fini) struct strbuf request = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf reason = { 0 };
+	struct sym_parts parts = { .ranges = ranges, .nr = nr, .flags = flags };
+	int rc;
+
+	sym_request_parts(SYM_REQUEST_LINES, job, &parts, &request);
+	rc = run(s, &request, take_lines, out, cancel, &why, err);
+	return rc <= 0 ? rc
+		       : sym_lines_none(SYM_BROKEN, broken(job_name(job), &why, &reason),
+					out, err);
+}
+
+static int take_disasm(void *arg, const void *data, size_t len, struct err *err)
+{
+	return sym_disasm_decode(data, len, arg, err);
+}
+
+int sym_server_disasm(struct sym_server *s, const struct sym_job *job,
+		      const struct sym_range *ranges, size_t nr, const char *options,
+		      const atomic_bool *cancel, struct sym_disasm **out, struct err *err)
+{
+	CLEANUP(strbuf_fini) struct strbuf request = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf reason = { 0 };
+	struct sym_parts parts = { .ranges = ranges, .nr = nr, .options = options };
+	int rc;
+
+	sym_request_parts(SYM_REQUEST_DISASM, job, &parts, &request);
+	rc = run(s, &request, take_disasm, out, cancel, &why, err);
+	return rc <= 0 ? rc
+		       : sym_disasm_none(SYM_BROKEN, broken(job_name(job), &why, &reason),
+					 out, err);
+}
+
+static int take_source(void *arg, const void *data, size_t len, struct err *err)
+{
+	return sym_source_decode(data, len, arg, err);
+}
+
+int sym_server_source(struct sym_server *s, const char *const *paths, size_t nr,
+		      const struct cred *cred, const atomic_bool *cancel,
+		      struct sym_text **out, struct err *err)
+{
+	CLEANUP(strbuf_fini) struct strbuf request = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf reason = { 0 };
+	int rc;
+
+	sym_request_source(paths, nr, cred, &request);
+	rc = run(s, &request, take_source, out, cancel, &why, err);
+	return rc <= 0 ? rc
+		       : sym_source_none(SYM_BROKEN,
+					 broken(nr ? paths[0] : "source file", &why,
+						&reason),
+					 out, err);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "libsym/table/symtab.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "libsym/table/index.h"
+
+static const char *const state_names[SYM_NR_STATES] = {
+	[SYM_OK] = "ok",
+	[SYM_UNCHECKED] = "unchecked",
+	[SYM_NO_SYMBOLS] = "no symbols",
+	[SYM_MISSING] = "missing",
+	[SYM_UNREADABLE] = "unreadable",
+	[SYM_NOT_ELF] = "not ELF",
+	[SYM_CHANGED] = "changed",
+	[SYM_BROKEN] = "broken",
+};
+
+static const char *const source_names[SYM_NR_SOURCES] = {
+	[SYM_FROM_NOTHING] = "nothing",      [SYM_FROM_SYMTAB] = "symtab",
+	[SYM_FROM_DEBUGFILE] = "debug file", [SYM_FROM_MINIDEBUG] = "minidebug",
+	[SYM_FROM_DYNSYM] = "dynsym",        [SYM_FROM_KALLSYMS] = "kallsyms",
+};
+
+const char *sym_state_name(enum sym_state state)
+{
+	return (unsigned)state < SYM_NR_STATES ? state_names[state] : "?";
+}
+
+const char *sym_source_name(enum sym_source source)
+{
+	return (unsigned)source < SYM_NR_SOURCES ? source_names[source] : "?";
+}
+
+const struct sym *sym_find(const struct sym_table *t, uint64_t off)
+{
+	uint32_t at = sym_index_find(t->index, off);
+
+	return at < t->nr_syms ? &t->syms[at] : NULL;
+}
+
+bool sym_vma(const struct sym_table *t, uint64_t off, uint64_t *vma)
+{
+	size_t lo = 0, hi = t->nr_sections;
+
+	while (lo < hi) { /* the first section behind off */
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (t->sections[mid].off <= off)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo || off - t->sections[lo - 1].off >= t->sections[lo - 1].size)
+		return false;
+	*vma = t->sections[lo - 1].vma + (off - t->sections[lo - 1].off);
+	return true;
+}
+
+struct sym_table *sym_table_get(struct sym_table *t)
+{
+	__atomic_add_fetch(&t->refs, 1, __ATOMIC_RELAXED);
+	return t;
+}
+
+void sym_table_put(struct sym_table *t)
+{
+	if (!t || __atomic_sub_fetch(&t->refs, 1, __ATOMIC_ACQ_REL))
+		return;
+	sym_index_free(t->index);
+	free(t); /* syms, sections and names are in the same block */
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "libsym/wire/wire.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "libsym/table/index.h"
+
+/* Appends a text to @names and returns where it starts. */
+static uint32_t add_name(struct strbuf *names, const char *text)
+{
+	size_t at = names->len;
+
+	strbuf_add(names, text, strlen(text) + 1);
+	if (names->len > SYM_WIRE_MAX)
+		names->failed = true;
+	return (uint32_t)at;
+}
+
+static struct sym_wire_header make_header(const struct sym_build *b, struct strbuf *names)
+{
+	struct sym_wire_header h = {
+		.magic = SYM_WIRE_MAGIC,
+		.version = SYM_WIRE_VERSION,
+		.state = b->state,
+		.source = b->source,
+		.nr_syms = (uint32_t)b->syms.len,
+		.nr_sections = (uint32_t)b->sections.len,
+		.text_off = b->text_off,
+		.dev = b->dev,
+		.ino = b->ino,
+		.file_size = b->file_size,
+		.mtime = b->mtime,
+		.id_len = b->build_id.len < SYM_WIRE_ID ? b->build_id.len : SYM_WIRE_ID,
+	};
+
+	memcpy(h.id, b->build_id.bytes, sizeof(h.id));
+	h.reason = add_name(names, strbuf_str(&b->reason));
+	h.path = add_name(names, strbuf_str(&b->path));
+	h.debug_path = add_name(names, strbuf_str(&b->debug_path));
+	return h;
+}
+
+int sym_wire_encode(const struct sym_build *b, struct strbuf *out)
+{
+	CLEANUP(strbuf_fini) struct strbuf names = { 0 };
+	struct sym_wire_header h = make_header(b, &names);
+	size_t start = out->len;
+
+	strbuf_add(out, &h, sizeof(h));
+	for (size_t i = 0; i < b->syms.len; i++) {
+		const struct sym *s = &b->syms.data[i];
+		struct sym_wire_sym w = {
+			.off = s->off,
+			.size = s->size,
+			.vma = s->vma,
+			.name = add_name(&names, s->name),
+			.flags = s->flags,
+		};
+
+		strbuf_add(out, &w, sizeof(w));
+	}
+	strbuf_add(out, b->sections.data, b->sections.len * sizeof(*b->sections.data));
+	if (strbuf_error(&names))
+		return names.len > SYM_WIRE_MAX ? -EFBIG : -ENOMEM;
+	h.names_len = (uint32_t)names.len;
+	strbuf_add(out, names.data, names.len);
+	if (strbuf_error(out))
+		return -ENOMEM;
+	memcpy(out->data + start, &h, sizeof(h));
+	return out->len - start > SYM_WIRE_MAX ? -EFBIG : 0;
+}
+
+struct parts { /* where things are in the bytes that came, and in the table's block */
+	const struct sym_wire_header *h;
+	const struct sym_wire_sym *syms;
+	const struct sym_section *sections;
+	const char *names;
+	struct sym *to_syms;
+	struct sym_section *to_sections;
+	char *to_names;
+};
+
+static int bad(struct err *err, const char *what)
+{
+	err_set(err, -EBADMSG, "answer of the symbol helper: %s", what);
+	return -EBADMSG;
+}
+
+static int find_parts(struct parts *p, const void *data, size_t len, struct err *err)
+{
+	const struct sym_wire_header *h = data;
+	uint64_t want;
+
+	if (len < sizeof(*h) || len > SYM_WIRE_MAX)
+		return bad(err, "bad length");
+	if (h->magic != SYM_WIRE_MAGIC || h->version != SYM_WIRE_VERSION)
+		return bad(err, "not a symbol table");
+	want = sizeof(*h) + (uint64_t)h->nr_syms * sizeof(*p->syms) +
+	       (uint64_t)h->nr_sections * sizeof(*p->sections) + h->names_len;
+	if (want != len || h->nr_syms > SYM_MAX_SYMS)
+		return bad(err, "lengths disagree");
+	p->h = h;
+	p->syms = (const struct sym_wire_sym *)(h + 1);
+	p->sections = (const struct sym_section *)(p->syms + h->nr_syms);
+	p->names = (const char *)(p->sections + h->nr_sections);
+	if (!h->names_len || p->names[h->names_len - 1])
+		return bad(err, "names without an end");
+	if (h->reason >= h->names_len || h->path >= h->names_len ||
+	    h->debug_path >= h->names_len)
+		return bad(err, "text outside the names");
+	if (h->state >= SYM_NR_STATES || h->source >= SYM_NR_SOURCES || h->id_len > 32)
+		return bad(err, "unknown state");
+	return 0;
+}
+
+static int take_syms(struct parts *p, struct err *err)
+{
+	uint64_t end;
+
+	for (uint32_t i = 0; i < p->h->nr_syms; i++) {
+		const struct sym_wire_sym *w = &p->syms[i];
+
+		if (i && w->off <= w[-1].off)
+			return bad(err, "symbols out of order");
+		if (!w->size || __builtin_add_overflow(w->off, w->size, &end))
+			return bad(err, "symbol with a bad size");
+		if (w->name >= p->h->names_len || !p->names[w->name])
+			return bad(err, "symbol without a name");
+		p->to_syms[i] = (struct sym){
+			.off = w->off,
+			.size = w->size,
+			.vma = w->vma,
+			.name = p->to_names + w->name,
+			.flags = w->flags,
+		};
+	}
+	return 0;
+}
+
+static int take_sections(struct parts *p, struct err *err)
+{
+	uint64_t end = 0;
+
+	for (uint32_t i = 0; i < p->h->nr_sections; i++) {
+		const struct sym_section *s = &p->sections[i];
+
+		if (i && s->off < end)
+			return bad(err, "sections overlap");
+		if (!s->size || __builtin_add_overflow(s->off, s->size, &end))
+			return bad(err, "section with a bad size");
+		p->to_sections[i] = *s;
+	}
+	return 0;
+}
+
+static void take_names(struct parts *p)
+{
+	for (uint32_t i = 0; i < p->h->names_len; i++)
+		p->to_names[i] = sym_wire_plain(p->names[i]);
+}
+
+static void fill_table(struct sym_table *t, const struct parts *p)
+{
+	const struct sym_wire_header *h = p->h;
+
+	*t = (struct sym_table){
+		.state = (enum sym_state)h->state,
+		.source = (enum sym_source)h->source,
+		.reason = p->to_names + h->reason,
+		.path = p->to_names + h->path,
+		.debug_path = p->to_names + h->debug_path,
+		.build_id.len = h->id_len,
+		.text_off = h->text_off,
+		.dev = h->dev,
+		.ino = h->ino,
+		.file_size = h->file_size,
+		.mtime = h->mtime,
+		.syms = p->to_syms,
+		.sections = p->to_sections,
+		.nr_syms = h->nr_syms,
+		.nr_sections = h->nr_sections,
+		.refs = 1,
+	};
+	memcpy(t->build_id.bytes, h->id, h->id_len);
+}
+
+int sym_wire_decode(const void *data, size_t len, struct sym_table **out, struct err *err)
+{
+	CLEANUP(free_ptr) char *block = NULL;
+	struct parts p = { 0 };
+	struct sym_table *t;
+	size_t size;
+	int rc = find_parts(&p, data, len, err);
+
+	if (rc)
+		return rc;
+	size = sizeof(*t) + p.h->nr_syms * sizeof(*p.to_syms) +
+	       p.h->nr_sections * sizeof(*p.to_sections) + p.h->names_len;
+	block = malloc(size);
+	if (!block)
+		return err_set(err, -ENOMEM, "symbol table: out of memory");
+	t = (struct sym_table *)block;
+	p.to_syms = (struct sym *)(t + 1);
+	p.to_sections = (struct sym_section *)(p.to_syms + p.h->nr_syms);
+	p.to_names = (char *)(p.to_sections + p.h->nr_sections);
+	rc = take_syms(&p, err);
+	if (!rc)
+		rc = take_sections(&p, err);
+	if (rc)
+		return rc;
+	take_names(&p);
+	fill_table(t, &p);
+	t->index = sym_index_new(t->syms, t->nr_syms);
+	if (!t->index)
+		return err_set(err, -ENOMEM, "symbol table: out of memory");
+	t->bytes = size + sym_index_bytes(t->index);
+	block = NULL;
+	*out = t;
+	return 0;
+}

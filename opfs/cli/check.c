@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/escape.h"
+#include "base/strbuf.h"
+#include "libspec/name/glob.h"
+#include "libspec/session/manifest.h"
+#include "libspec/session/session.h"
+#include "opfs/cli/cli.h"
+#include "opfs/session/catalog.h"
+#include "opfs/session/catalog_load.h"
+#include "opfs/session/catalog_store.h"
+
+/* opfs check: is everything in a session whole? */
+
+static const struct opt opts[] = {
+	CLI_OPT_SESSION_DIR,
+	{ 0 },
+};
+
+static const struct opt_program program = {
+	.name = "opfs check",
+	.synopsis = "[SESSION]...",
+	.about = "Checks that sessions are whole: every sample file can be read, the "
+		 "figures add\nup, and no byte differs from the MANIFEST, if there is "
+		 "one.  SESSION is a name or a\npattern; without one all sessions are "
+		 "checked.  Exit status 1 if anything is wrong.",
+	.opts = opts,
+};
+
+struct check {
+	const char *session; /* at hand; "" for an archive as a whole */
+	unsigned faults;
+};
+
+/* One fault on a line of its own, of a path in the session; NULL: of the whole. */
+static void fault(struct check *c, const char *path, const char *what)
+{
+	CLEANUP(strbuf_fini) struct strbuf line = { 0 };
+
+	escape_text(&line, c->session);
+	if (path) {
+		strbuf_putc(&line, '/');
+		escape_text(&line, path);
+	}
+	strbuf_puts(&line, ": ");
+	escape_text(&line, what);
+	puts(strbuf_str(&line));
+	c->faults++;
+}
+
+static int finding(void *ctx, const char *path, const char *what)
+{
+	fault(ctx, path, what);
+	return 0;
+}
+
+/* ---- what is in it */
+
+static void check_files(struct check *c, const struct catalog *cat)
+{
+	for (size_t i = 0; i < cat->nr_bad; i++) {
+		const char *path = strchr(cat->bad[i].path, '/');
+
+		fault(c, path ? path + 1 : cat->bad[i].path, cat->bad[i].reason);
+	}
+}
+
+/* Taken = stored + every loss + all that was left out; of closed sessions of ours. */
+static void check_figures(struct check *c, const struct catalog *cat)
+{
+	const struct catalog_dir *d = &cat->dirs[0];
+	uint64_t taken = d->stats.value[SPEC_STAT_TAKEN];
+	uint64_t stored = d->stats.value[SPEC_STAT_STORED];
+	uint64_t lost = spec_stats_lost(&d->stats);
+	uint64_t ignored = spec_stats_ignored(&d->stats);
+	char text[256];
+
+	if (!d->has_live || catalog_is_live(d))
+		return;
+	if (stored != cat->total) {
+		snprintf(text, sizeof(text),
+			 "stats/stored_samples says %" PRIu64
+			 ", the sample files hold %" PRIu64,
+			 stored, cat->total);
+		fault(c, NULL, text);
+	}
+	if (taken != stored + lost + ignored) {
+		snprintf(text, sizeof(text),
+			 "taken samples (%" PRIu64 ") are not stored (%" PRIu64
+			 "), lost (%" PRIu64 ") and left out (%" PRIu64 ") together",
+			 taken, stored, lost, ignored);
+		fault(c, NULL, text);
+	}
+}
+
+/* ---- MANIFEST */
+
+enum manifest_state { MANIFEST_NONE, MANIFEST_COMPARED };
+
+static enum manifest_state check_manifest(struct check *c, int dirfd, size_t *nr)
+{
+	CLEANUP(spec_manifest_fini) struct spec_manifest m = { 0 };
+	struct err err = { 0 };
+	int rc = spec_manifest_read(dirfd, &m, &err);
+
+	*nr = 0;
+	if (rc == -ENOENT)
+		return MANIFEST_NONE;
+	if (!rc)
+		rc = spec_manifest_verify(dirfd, &m, finding, c, &err);
+	if (rc)
+		fault(c, NULL, err.msg);
+	*nr = m.nr_files;
+	return MANIFEST_COMPARED;
+}
+
+/* ---- a session */
+
+static void put_catalog(struct catalog **c)
+{
+	catalog_put(*c);
+}
+
+static void print_result(const struct check *c, const struct catalog *cat,
+			 enum manifest_state state, size_t nr)
+{
+	CLEANUP(strbuf_fini) struct strbuf name = { 0 };
+	const struct catalog_dir *d = &cat->dirs[0];
+
+	escape_text(&name, c->session);
+	if (c->faults) {
+		printf("%s: NOT whole: %u fault%s\n", strbuf_str(&name), c->faults,
+		       c->faults == 1 ? "" : "s");
+		return;
+	}
+	printf("%s: whole: %" PRIu64 " samples in %zu files", strbuf_str(&name),
+	       cat->total, cat->nr_flat);
+	if (state == MANIFEST_COMPARED)
+		printf(", all %zu files as the MANIFEST says\n", nr);
+	else if (catalog_is_live(d))
+		puts(", being recorded: there is no MANIFEST to compare with yet");
+	else
+		puts(", readable; without a MANIFEST changes cannot be seen");
+}
+
+static int check_session(int session_dir_fd, const char *name)
+{
+	CLEANUP(put_catalog) struct catalog *cat = NULL;
+	struct check c = { .session = name };
+	char *names[] = { (char *)name };
+	enum manifest_state state;
+	struct err err = { 0 };
+	size_t nr;
+
+	if (catalog_load(session_dir_fd, names, 1, NULL, NULL, &cat, &err))
+		return cli_failed(program.name, name, &err);
+	if (cat->dirs[0].fd < 0) {
+		err_set(&err, -ENOENT, "nothing was recorded yet");
+		return cli_failed(program.name, name, &err);
+	}
+	check_files(&c, cat);
+	check_figures(&c, cat);
+	state = check_manifest(&c, cat->dirs[0].fd, &nr);
+	print_result(&c, cat, state, nr);
+	return c.faults ? CLI_FAILED : CLI_OK;
+}
+
+/* What archive.tar was unpacked to has one of its own. */
+static int check_archive(int session_dir_fd)
+{
+	struct check c = { .session = "" };
+	size_t nr;
+
+	if (check_manifest(&c, session_dir_fd, &nr) == MANIFEST_NONE)
+		return CLI_OK;
+	if (!c.faults)
+		printf("archive: whole: all %zu files as its MANIFEST says\n", nr);
+	return c.faults ? CLI_FAILED : CLI_OK;
+}
+
+/* ---- which */
+
+static int check_all(int session_dir_fd, const struct spec_session_list *list)
+{
+	int status = check_archive(session_dir_fd);
+
+	for (size_t i = 0; i < list->nr; i++)
+		if (check_session(session_dir_fd, list->names[i]))
+			status = CLI_FAILED;
+	if (!list->nr)
+		puts("there are no sessions");
+	return status;
+}
+
+static int check_matching(int session_dir_fd, const struct spec_session_list *list,
+			  const char *operand)
+{
+	int status = CLI_OK;
+	struct err err;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < list->nr; i++)
+		if (!strcmp(list->names[i], operand))
+			return check_session(session_dir_fd, operand);
+	for (size_t i = 0; i < list->nr; i++) {
+		if (!spec_glob(operand, list->names[i]))
+			continue;
+		nr++;
+		if (check_session(session_dir_fd, list->names[i]))
+			status = CLI_FAILED;
+	}
+	if (nr)
+		return status;
+	err_set(&err, -ENOENT, "no such session; \"opfs ls\" lists those there are");
+	return cli_failed(program.name, operand, &err);
+}
+
+static int run(const struct cli *c, char **operands, int nr)
+{
+	CLEANUP(spec_session_list_fini) struct spec_session_list list = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf dir = { 0 };
+	struct catalog_store *store = NULL;
+	int status = CLI_OK, fd;
+	struct err err = { 0 };
+
+	spec_session_dir(c->session_dir, &dir);
+	if (catalog_store_new(strbuf_str(&dir), &store, &err)) {
+		cli_no_session_dir(c->session_dir, &err);
+		fprintf(stderr, "%s: %s\n", program.name, err.msg);
+		return CLI_FAILED;
+	}
+	fd = catalog_store_fd(store);
+	if (spec_session_list(fd, &list, &err))
+		status = cli_failed(program.name, strbuf_str(&dir), &err);
+	else if (!nr)
+		status = check_all(fd, &list);
+	for (int i = 0; i < nr && !err.code; i++)
+		if (check_matching(fd, &list, operands[i]))
+			status = CLI_FAILED;
+	catalog_store_free(store);
+	return status;
+}
+
+int opfs_check_main(const struct report_set *reports, int argc, char **argv)
+{
+	struct cli c = { .reports = reports };
+	int nr, status;
+	enum opt_result result = cli_parse(&program, argc, argv, &c, &nr);
+
+	if (result != OPT_RUN)
+		return opt_exit(result);
+	status = run(&c, argv + 1, nr);
+	return cli_flush(program.name) ? CLI_FAILED : status;
+}

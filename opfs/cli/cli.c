@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "opfs/cli/cli.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "libspec/session/session.h"
+
+enum { CACHE_BYTES = 256 << 20 };
+
+int cli_set_session_dir(void *ctx, const char *arg, struct err *err)
+{
+	struct cli *c = ctx;
+
+	(void)err;
+	c->session_dir = arg;
+	return 0;
+}
+
+enum opt_result cli_parse(const struct opt_program *prog, int argc, char **argv,
+			  void *ctx, int *nr_operands)
+{
+	int at = 0, nr = 0;
+
+	while (at < argc) {
+		int first;
+		enum opt_result result =
+			opt_parse(prog, argc - at, argv + at, ctx, &first);
+		bool ended;
+
+		if (result != OPT_RUN)
+			return result;
+		ended = first > 1 && !strcmp(argv[at + first - 1], "--");
+		at += first;
+		do
+			if (at < argc)
+				argv[1 + nr++] = argv[at];
+		while (ended && ++at < argc);
+	}
+	*nr_operands = nr;
+	return OPT_RUN;
+}
+
+int cli_open(struct cli *c, const char *program)
+{
+	CLEANUP(strbuf_fini) struct strbuf dir = { 0 };
+	struct tree_options o = { .reports = c->reports,
+				  .cache_bytes = CACHE_BYTES,
+				  .owner = geteuid() };
+	struct err err = { 0 };
+	int nr = getgroups(sizeof(c->groups) / sizeof(c->groups[0]), c->groups);
+
+	spec_session_dir(c->session_dir, &dir);
+	o.session_dir = strbuf_str(&dir);
+	c->viewer = (struct viewer){ .cred = { .uid = geteuid(),
+					       .gid = getegid(),
+					       .groups = c->groups,
+					       .nr_groups = nr > 0 ? (size_t)nr : 0 } };
+	if (!tree_new(&o, &c->tree, &err))
+		return CLI_OK;
+	cli_no_session_dir(c->session_dir, &err);
+	fprintf(stderr, "%s: %s\n", program, err.msg);
+	return CLI_FAILED;
+}
+
+void cli_no_session_dir(const char *given, struct err *err)
+{
+	if (given || err->code != -ENOENT)
+		return;
+	err_set(err, -ENOENT,
+		"neither ./oprofile_data nor /var/lib/oprofile is there: record a "
+		"session "
+		"with \"opcollect record -- COMMAND\", or say where one is with "
+		"--session-dir DIR");
+}
+
+void cli_fini(struct cli *c)
+{
+	tree_free(c->tree);
+	c->tree = NULL;
+}
+
+int cli_failed(const char *program, const char *path, const struct err *err)
+{
+	size_t len = strlen(path);
+	bool said = !strncmp(err->msg, path, len) && err->msg[len] == ':';
+
+	fflush(stdout);
+	fprintf(stderr, "%s: %s%s%s\n", program, said ? "" : path, said ? "" : ": ",
+		err->msg);
+	return CLI_FAILED;
+}
+
+int cli_flush(const char *program)
+{
+	int code;
+
+	errno = 0;
+	if (!fflush(stdout) && !ferror(stdout))
+		return CLI_OK;
+	code = errno;
+	if (code != EPIPE)
+		fprintf(stderr, "%s: standard output: %s\n", program,
+			code ? strerror(code) : "could not be written");
+	return CLI_FAILED;
+}
+
+int cli_write(const char *program, const char *data, size_t len, const char *path)
+{
+	struct err err;
+	int rc = file_write_all(STDOUT_FILENO, data, len);
+
+	if (!rc)
+		return CLI_OK;
+	if (rc == -EPIPE) /* who read it has seen enough */
+		return CLI_FAILED;
+	err_errno(&err, rc, "standard output");
+	return cli_failed(program, path, &err);
+}
+
+int cli_write_text(const char *program, const struct text *text, const char *path)
+{
+	char block[65536];
+	struct err err = { 0 };
+	off_t off = 0;
+	ssize_t got;
+
+	if (text->data)
+		return cli_write(program, text->data, text->len, path);
+	while ((got = text_read(text, block, sizeof(block), off)) > 0) {
+		if (cli_write(program, block, (size_t)got, path))
+			return CLI_FAILED;
+		off += got;
+	}
+	if (!got)
+		return CLI_OK;
+	err_errno(&err, (int)got, "reading what it is made of");
+	return cli_failed(program, path, &err);
+}

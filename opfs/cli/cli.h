@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef OPFS_CLI_CLI_H
+#define OPFS_CLI_CLI_H
+
+#include "base/opt.h"
+#include "opfs/tree/tree.h"
+
+/* What the subcommands that need no mount share.  Each returns an exit status; @reports
+ * are the files that directories have. */
+int opfs_ls_main(const struct report_set *reports, int argc, char **argv);
+int opfs_cat_main(const struct report_set *reports, int argc, char **argv);
+int opfs_why_main(const struct report_set *reports, int argc, char **argv);
+int opfs_diff_main(const struct report_set *reports, int argc, char **argv);
+int opfs_check_main(const struct report_set *reports, int argc, char **argv);
+
+enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = OPT_EXIT_USAGE };
+
+struct cli {
+	const struct report_set *reports;
+	const char *session_dir; /* as given; NULL: the default */
+	struct tree *tree;
+	struct viewer viewer; /* this process */
+	gid_t groups[128];
+};
+
+/* Row of an option table: --session-dir.  @ctx of opt_parse() is a struct cli, or
+ * begins with one. */
+#define CLI_OPT_SESSION_DIR                                                              \
+	{                                                                                \
+		.name = "session-dir", .arg = "DIR",                                     \
+		.doc = "where sessions are (./oprofile_data, else /var/lib/oprofile)",   \
+		.set = cli_set_session_dir                                               \
+	}
+int cli_set_session_dir(void *ctx, const char *arg, struct err *err);
+
+/**
+ * cli_parse - options, which may follow operands too ("--" ends them)
+ * Operands are moved to argv[1 .. *nr_operands].
+ */
+enum opt_result cli_parse(const struct opt_program *prog, int argc, char **argv,
+			  void *ctx, int *nr_operands);
+/* Opens the tree for whoever runs this.  0, or CLI_FAILED with the reason told. */
+int cli_open(struct cli *c, const char *program);
+/* Where no session directory was @given and the default is missing: which were looked
+ * for, instead of the -ENOENT in @err. */
+void cli_no_session_dir(const char *given, struct err *err);
+void cli_fini(struct cli *c);
+/* Prints "PROGRAM: PATH: why" and returns CLI_FAILED. */
+int cli_failed(const char *program, const char *path, const struct err *err);
+/* Writes to standard output: 0, or CLI_FAILED, told but for a pipe that nobody reads. */
+int cli_write(const char *program, const char *data, size_t len, const char *path);
+int cli_write_text(const char *program, const struct text *text, const char *path);
+/* Ends output: 0, or CLI_FAILED if any of it could not be written (told, but for a pipe
+ * that nobody reads any more). */
+int cli_flush(const char *program);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "opfs/mount/fuse_fs.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+
+enum { SECTOR = 512 };
+
+int fs_attr(struct fuse_fs *fs, const struct place *p, uint64_t ino,
+	    struct node_attr *out)
+{
+	mode_t mode = 0555;
+	int rc;
+
+	*out = (struct node_attr){ .ino = ino, .mtime_ns = place_mtime_ns(p) };
+	rc = tree_mode(fs->tree, p, &mode, &out->uid, &out->gid);
+	if (rc)
+		return rc;
+	out->mode = place_kinds[p->kind].mode;
+	if (p->kind == PLACE_LINK)
+		out->size = p->target ? strlen(p->target) : 0;
+	else
+		out->mode &= S_IFMT | mode;
+	if (S_ISDIR(out->mode))
+		out->size = place_samples(p);
+	return 0;
+}
+
+uint64_t fs_ino(uint64_t parent, const char *name, size_t len, const struct place *file,
+		uint64_t viewers)
+{
+	uint64_t id[4] = { parent, map_hash(name, len), 0, viewers };
+
+	if (file)
+		id[2] = place_generation(file);
+	/* 0 is no inode number, 1 is the root's */
+	return map_hash(id, sizeof(id)) | 2;
+}
+
+void fs_stat(const struct node_attr *attr, struct stat *out)
+{
+	struct timespec when = { .tv_sec = (time_t)(attr->mtime_ns / CLOCK_NS_PER_S),
+				 .tv_nsec = (long)(attr->mtime_ns % CLOCK_NS_PER_S) };
+
+	*out = (struct stat){
+		.st_ino = attr->ino,
+		.st_mode = attr->mode,
+		.st_nlink = S_ISDIR(attr->mode) ? 2 : 1,
+		.st_uid = attr->uid,
+		.st_gid = attr->gid,
+		.st_size = attr->size > INT64_MAX ? INT64_MAX : (off_t)attr->size,
+		.st_blksize = FS_BLOCK,
+		.st_atim = when,
+		.st_mtim = when,
+		.st_ctim = when,
+	};
+	if (S_ISREG(attr->mode))
+		out->st_blocks = (out->st_size + SECTOR - 1) / SECTOR;
+}
+
+uint64_t fs_digest(const struct text *text)
+{
+	struct stat st;
+
+	if (text->source) /* its content does not change, so its address identifies it */
+		return map_hash(&text, sizeof(text));
+	if (text->fd < 0)
+		return map_hash(text->data, text->len);
+	/* in an unnamed file, which lives as long as the text */
+	if (fstat(text->fd, &st))
+		return map_hash(&text, sizeof(text));
+	return map_hash(&st.st_ino, sizeof(st.st_ino));
+}
+
+bool fs_personal(const struct fuse_fs *fs, const struct place *p)
+{
+	if (!fs->shared)
+		return false;
+	if (p->base && fs_personal(fs, &p->base->p))
+		return true;
+	return place_is_file(p) || p->kind == PLACE_ENTRIES ||
+	       p->tag == &spec_tags[SPEC_SYMBOL] ||
+	       (p->spec && p->spec->values[SPEC_SYMBOL]);
+}
+
+double fs_dir_timeout(const struct fuse_fs *fs, const struct place *p)
+{
+	/* binaries that are installed later may have more symbols */
+	if (p->kind == PLACE_ENTRIES || p->tag == &spec_tags[SPEC_SYMBOL])
+		return FS_SHORT;
+	return place_saved(p) && fs->watched && !(p->base && p->base->dir) ? FS_LONG
+									   : FS_SHORT;
+}
+
+/* A directory moves to its place in a newer generation, and keeps its node. */
+static int move(struct fuse_fs *fs, struct node *n, struct place *to, unsigned epoch,
+		struct node_place **np)
+{
+	struct node_attr was = node_attr_of(&fs->nodes, n), attr;
+	struct node_place *fresh;
+	int rc = fs_attr(fs, to, was.ino, &attr);
+
+	if (rc) {
+		place_fini(to);
+		return rc;
+	}
+	fresh = node_place_new(to);
+	if (!fresh)
+		return -ENOMEM;
+	node_place_put(*np);
+	*np = node_place_get(fresh);
+	node_moved(&fs->nodes, n, fresh, &attr, epoch);
+	return 0;
+}
+
+/* Does what was found in epoch @then still hold, without looking? */
+static bool is_settled(const struct fuse_fs *fs, const struct place *p, unsigned then,
+		       unsigned now)
+{
+	if (place_is_file(p) || p->kind == PLACE_LINK)
+		return true;
+	return fs_dir_timeout(fs, p) > FS_SHORT && then == now;
+}
+
+static bool same_places(const struct place *a, const struct place *b)
+{
+	if (!a->cat || a->cat != b->cat)
+		return false;
+	return a->base == b->base ||
+	       (a->base && b->base && a->base->p.cat == b->base->p.cat);
+}
+
+int fs_place(struct fuse_fs *fs, struct node *n, const struct viewer *v,
+	     struct node_place **out)
+{
+	CLEANUP(node_place_fini) struct node_place *np = NULL;
+	unsigned now = atomic_load(&fs->epoch), then;
+	struct place fresh;
+	struct err err = { 0 };
+	int rc;
+
+	np = node_where(&fs->nodes, n, &then);
+	if (!np)
+		return -ESTALE;
+	if (!is_settled(fs, &np->p, then, now)) {
+		rc = place_copy(&np->p, &fresh);
+		if (rc)
+			return rc;
+		rc = tree_refresh(fs->tree, &fresh, v, &err);
+		if (rc) {
+			place_fini(&fresh);
+			return rc == -ENOENT ? -ESTALE : rc;
+		}
+		if (same_places(&fresh, &np->p) && then == now)
+			place_fini(&fresh);
+		else
+			rc = move(fs, n, &fresh, now, &np);
+		if (rc)
+			return rc;
+	}
+	*out = TAKE(np);
+	return 0;
+}
+
+void fs_reply_attr(struct fuse_fs *fs, fuse_req_t req, struct node *n,
+		   const struct place *p)
+{
+	struct node_attr attr = node_attr_of(&fs->nodes, n);
+	struct stat st;
+
+	fs_stat(&attr, &st);
+	/* a file never changes: another content is another node */
+	fuse_reply_attr(req, &st, S_ISDIR(attr.mode) ? fs_dir_timeout(fs, p) : FS_LONG);
+}
+
+int fs_errno(int rc)
+{
+	return rc < 0 && rc > -4096 ? -rc : EIO;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef OPFS_MOUNT_FUSE_FS_H
+#define OPFS_MOUNT_FUSE_FS_H
+
+#define FUSE_USE_VERSION 314
+#include <fuse_lowlevel.h>
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "opfs/mount/handle.h"
+#include "opfs/mount/node.h"
+#include "opfs/mount/worker.h"
+#include "opfs/tree/tree.h"
+
+/*
+ * The mounted file system, and what the kernel is told about its nodes.  A request is
+ * answered where it is received if that takes no time (viewer.quick, cached texts);
+ * otherwise it becomes a job of the worker pool and is answered from there, so no request
+ * waits for another's report.
+ *
+ * Lock order: libfuse's lock of a request, then the pool's.  The locks of the node table
+ * and of the handles are taken inside no other; the cache's is taken inside the node
+ * table's.  None is held while the tree works or the kernel is told anything.
+ */
+struct fuse_fs {
+	struct tree *tree;
+	struct node_table nodes;
+	struct handle_table handles;
+	struct worker_pool *pool;
+	struct fuse_session *session;
+	bool shared;       /* several users may ask: they see different things */
+	bool parallel;     /* the kernel can look up several names in one directory */
+	bool watched;      /* fuse_fs_changed() is called when sessions come and go */
+	atomic_uint epoch; /* counts those calls */
+};
+
+enum { FS_BLOCK = 4096 }; /* what stat and statfs give as a size to read */
+
+/* Seconds for which the kernel may remember. */
+#define FS_LONG 3600.0
+#define FS_SHORT 1.0
+
+/* Answers GETATTR with what is known of a node at @p (NULL: a file). */
+void fs_reply_attr(struct fuse_fs *fs, fuse_req_t req, struct node *n,
+		   const struct place *p);
+
+/*
+ * The newest place of a node.  -ESTALE: it does not exist any more (the kernel then looks
+ * the path up again); -EAGAIN: a quick viewer would have to wait.
+ */
+int fs_place(struct fuse_fs *fs, struct node *n, const struct viewer *v,
+	     struct node_place **out);
+/* Attributes of a place, except a file's size. */
+int fs_attr(struct fuse_fs *fs, const struct place *p, uint64_t ino,
+	    struct node_attr *out);
+uint64_t fs_ino(uint64_t parent, const char *name, size_t len, const struct place *file,
+		uint64_t viewers);
+void fs_stat(const struct node_attr *attr, struct stat *out);
+/* A number that two different texts do not share. */
+uint64_t fs_digest(const struct text *text);
+/* Seconds for which attributes of a directory may be remembered. */
+double fs_dir_timeout(const struct fuse_fs *fs, const struct place *p);
+/* May users see different things behind @p? */
+bool fs_personal(const struct fuse_fs *fs, const struct place *p);
+/* The errno that the kernel gets for a failure of the tree. */
+int fs_errno(int rc);
+
+static inline struct handle *fs_handle(const struct fuse_file_info *fi)
+{
+	return (struct handle *)(uintptr_t)fi->fh;
+}
+
+#endif

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "opfs/mount/fuse_lookup.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "opfs/mount/fuse_fs.h"
+#include "opfs/mount/fuse_request.h"
+
+/* Comparing a longer text with the node's is left to a worker. */
+enum { QUICK_TEXT = 256 << 10 };
+
+struct lookup {
+	struct fs_work work; /* first */
+	struct node_found found;
+	struct text *text; /* owned */
+	char name[];
+};
+
+static void found_fini(struct node_found *found)
+{
+	place_fini(&found->place);
+	text_put(found->text);
+	*found = (struct node_found){ 0 };
+}
+
+/*
+ * A file's text, if it is cached.  Otherwise GETATTR and OPEN make it: until LOOKUP is
+ * answered, the kernel blocks all others that look the name up, even against signals.
+ * Files of the root may read otherwise the next time, so their text is made here, and is
+ * part of the node.
+ */
+static int find_text(struct fuse_fs *fs, const struct viewer *v, struct node_found *found)
+{
+	struct text *text = tree_text_cached(fs->tree, &found->place, v);
+	struct err err = { 0 };
+	int rc = 0;
+
+	found->keep_text = !found->place.cat;
+	if (!text && found->keep_text)
+		rc = tree_text(fs->tree, &found->place, v, &text, &err);
+	if (rc)
+		return rc;
+	if (text && viewer_quick(v) && text->len > QUICK_TEXT) {
+		text_put(text);
+		text = NULL;
+	}
+	found->text = text;
+	found->digest = text ? fs_digest(text) : 0;
+	return 0;
+}
+
+/* What @name in a directory is.  -EAGAIN: that takes too long for a quick viewer. */
+static int resolve(struct fuse_fs *fs, struct node *parent, const struct node_name *name,
+		   const struct viewer *v, struct node_found *found)
+{
+	CLEANUP(node_place_fini) struct node_place *np = NULL;
+	const struct place *file = NULL;
+	struct err err = { 0 };
+	uint64_t ino;
+	int rc;
+
+	*found = (struct node_found){ .epoch = atomic_load(&fs->epoch) };
+	rc = fs_place(fs, parent, v, &np);
+	if (!rc)
+		rc = tree_step(fs->tree, &np->p, name->name, name->len, v, &found->place,
+			       &err);
+	if (rc)
+		return rc;
+	if (place_is_file(&found->place))
+		file = &found->place;
+	ino = fs_ino(node_attr_of(&fs->nodes, parent).ino, name->name, name->len, file,
+		     fs_personal(fs, &found->place) ? name->viewers : 0);
+	rc = fs_attr(fs, &found->place, ino, &found->attr);
+	if (!rc && file)
+		rc = find_text(fs, v, found);
+	if (rc)
+		found_fini(found);
+	return rc;
+}
+
+static double entry_timeout(const struct fuse_fs *fs, const struct place *p,
+			    unsigned epoch)
+{
+	/* each user must look up what users see differently; the root's files change */
+	if (fs_personal(fs, p) || (place_is_file(p) && !p->cat))
+		return 0;
+	/* files of two generations must not appear side by side */
+	if (place_is_file(p) && (p->cat->live || (p->base && p->base->p.cat->live)))
+		return 0;
+	/* sessions came or went since this was found */
+	if (epoch != atomic_load(&fs->epoch))
+		return 0;
+	return fs_dir_timeout(fs, p);
+}
+
+/* Answers that there is no such name, and for how long that holds. */
+static void reply_none(struct fuse_fs *fs, fuse_req_t req, struct node *parent,
+		       const char *name)
+{
+	struct fuse_entry_param none = { 0 };
+	struct node_place *np;
+	unsigned epoch;
+
+	np = node_where(&fs->nodes, parent, &epoch);
+	if (tree_is_probe(name, strlen(name)))
+		none.entry_timeout = FS_LONG;
+	else if (np && !fs->shared && epoch == atomic_load(&fs->epoch))
+		none.entry_timeout = fs_dir_timeout(fs, &np->p);
+	node_place_put(np);
+	fuse_reply_entry(req, &none);
+}
+
+/* Takes over what was found. */
+static void reply_found(struct fuse_fs *fs, fuse_req_t req, struct node *parent,
+			const struct node_name *name, struct node_found *found)
+{
+	bool personal = fs_personal(fs, &found->place);
+	struct node_name full = { name->name, name->len, personal ? name->viewers : 0 };
+	struct fuse_entry_param e = { .generation = 1 };
+	struct text *text = found->text;
+	struct node_attr attr;
+	int rc;
+
+	e.entry_timeout = entry_timeout(fs, &found->place, found->epoch);
+	e.attr_timeout = fs_dir_timeout(fs, &found->place);
+	rc = node_enter(&fs->nodes, parent, &full, found, &e.ino, &attr);
+	text_put(text);
+	if (rc) {
+		fuse_reply_err(req, fs_errno(rc));
+		return;
+	}
+	if (S_ISREG(attr.mode))
+		e.attr_timeout = attr.sized ? FS_LONG : 0;
+	fs_stat(&attr, &e.attr);
+	if (fuse_reply_entry(req, &e))
+		node_forget(&fs->nodes, e.ino, 1);
+}
+
+static void reply_lookup(struct fuse_fs *fs, fuse_req_t req, struct node *parent,
+			 const struct node_name *name, int rc, struct node_found *found)
+{
+	if (rc == -ENOENT)
+		reply_none(fs, req, parent, name->name);
+	else if (rc)
+		fuse_reply_err(req, fs_errno(rc));
+	else
+		reply_found(fs, req, parent, name, found);
+}
+
+static struct node_name name_of(const struct lookup *l)
+{
+	return (struct node_name){ l->name, strlen(l->name), l->work.who.key };
+}
+
+static int lookup_run(void *arg, const atomic_bool *cancel)
+{
+	struct lookup *l = arg;
+	struct node_name name = name_of(l);
+
+	l->work.who.v.cancel = cancel;
+	found_fini(&l->found);
+	return resolve(l->work.fs, l->work.node, &name, &l->work.who.v, &l->found);
+}
+
+static void lookup_reply(void *arg, int rc, struct waiter *w)
+{
+	struct lookup *l = arg;
+	struct node_name name = name_of(l);
+	fuse_req_t req = fs_waiter_take((struct fs_waiter *)w);
+	struct node_found found = l->found;
+
+	/* each waiter needs a place of its own */
+	if (!rc)
+		rc = place_copy(&l->found.place, &found.place);
+	if (!rc && found.text)
+		text_get(found.text);
+	reply_lookup(l->work.fs, req, l->work.node, &name, rc, &found);
+}
+
+static void lookup_free(void *arg)
+{
+	struct lookup *l = arg;
+
+	found_fini(&l->found);
+	fs_work_fini(&l->work);
+	free(l);
+}
+
+static const struct job_ops lookup_ops = { lookup_run, lookup_reply, lookup_free };
+
+/* Takes over @parent and @who. */
+static void lookup_ask(struct fuse_fs *fs, fuse_req_t req, struct node *parent,
+		       const char *name, struct fs_viewer *who)
+{
+	struct lookup *l =
+		fs_work_new(sizeof(*l) + strlen(name) + 1, fs, req, who, parent);
+
+	if (!l)
+		return;
+	memcpy(l->name, name, strlen(name) + 1);
+	fs_ask(fs, req, &lookup_ops, &l->work,
+	       &(struct fs_key){ .op = 'l', .id = parent, .name = name },
+	       &(struct fs_waiter){ 0 });
+}
+
+/* "." and "..": the kernel asks when it has forgotten the parent. */
+static void lookup_dots(struct fuse_fs *fs, fuse_req_t req, struct node *n, bool up)
+{
+	struct fuse_entry_param e = { .generation = 1 };
+	struct node_attr attr;
+
+	if (up && n->parent)
+		n = n->parent;
+	attr = node_attr_of(&fs->nodes, n);
+	fs_stat(&attr, &e.attr);
+	e.ino = n->id;
+	node_count_lookup(&fs->nodes, n);
+	if (fuse_reply_entry(req, &e))
+		node_forget(&fs->nodes, e.ino, 1);
+}
+
+void fs_lookup(fuse_req_t req, fuse_ino_t ino, const char *text)
+{
+	CLEANUP(fs_viewer_fini) struct fs_viewer who = { 0 };
+	struct fuse_fs *fs = fuse_req_userdata(req);
+	struct node *parent = node_get(&fs->nodes, ino);
+	struct node_name name = { text, strlen(text), 0 };
+	struct node_found found;
+	int rc;
+
+	rc = parent ? fs_viewer_init(fs, req, &who) : -ESTALE;
+	if (rc) {
+		fuse_reply_err(req, fs_errno(rc));
+		node_put(&fs->nodes, parent);
+		return;
+	}
+	if (!strcmp(text, ".") || !strcmp(text, "..")) {
+		lookup_dots(fs, req, parent, text[1]);
+		node_put(&fs->nodes, parent);
+		return;
+	}
+	name.viewers = who.key;
+	rc = resolve(fs, parent, &name, &who.v, &found);
+	if (rc == -EAGAIN) {
+		lookup_ask(fs, req, parent, text, &who);
+		return;
+	}
+	reply_lookup(fs, req, parent, &name, rc, &found);
+	node_put(&fs->nodes, parent);
+}
+
+void fs_forget(fuse_req_t req, fuse_ino_t ino, uint64_t n)
+{
+	struct fuse_fs *fs = fuse_req_userdata(req);
+
+	node_forget(&fs->nodes, ino, n);
+	fuse_reply_none(req);
+}
+
+void fs_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forgets)
+{
+	struct fuse_fs *fs = fuse_req_userdata(req);
+
+	for (size_t i = 0; i < count; i++)
+		node_forget(&fs->nodes, forgets[i].ino, forgets[i].nlookup);
+	fuse_reply_none(req);
+}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "opfs/mount/fuse_ops.h"
+
+#include <errno.h>
+#include <linux/fuse.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "opfs/mount/fuse_attr.h"
+#include "opfs/mount/fuse_dir.h"
+#include "opfs/mount/fuse_file.h"
+#include "opfs/mount/fuse_fs.h"
+#include "opfs/mount/fuse_lookup.h"
+
+static void fs_init(void *data, struct fuse_conn_info *conn)
+{
+	struct fuse_fs *fs = data;
+
+	/* attributes take time here, so names are listed without them; and lookups in one
+	 * directory must not wait for each other */
+	conn->want &= ~(unsigned)(FUSE_CAP_READDIRPLUS | FUSE_CAP_READDIRPLUS_AUTO);
+	fs->parallel = conn->capable & FUSE_CAP_PARALLEL_DIROPS;
+	conn->want |= conn->capable & FUSE_CAP_PARALLEL_DIROPS;
+}
+
+/*
+ * Nothing can be written.  The kernel refuses it itself while the mount is read-only;
+ * these are for one that was remounted.
+ */
+static void ro_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int what,
+		       struct fuse_file_info *fi)
+{
+	(void)ino, (void)attr, (void)what, (void)fi;
+	fuse_reply_err(req, EROFS);
+}
+
+static void ro_mknod(fuse_req_t req, fuse_ino_t dir, const char *name, mode_t mode,
+		     dev_t dev)
+{
+	(void)dir, (void)name, (void)mode, (void)dev;
+	fuse_reply_err(req, EROFS);
+}
+
+static void ro_mkdir(fuse_req_t req, fuse_ino_t dir, const char *name, mode_t mode)
+{
+	(void)dir, (void)name, (void)mode;
+	fuse_reply_err(req, EROFS);
+}
+
+static void ro_remove(fuse_req_t req, fuse_ino_t dir, const char *name)
+{
+	(void)dir, (void)name;
+	fuse_reply_err(req, EROFS);
+}
+
+static void ro_symlink(fuse_req_t req, const char *target, fuse_ino_t dir,
+		       const char *name)
+{
+	(void)target, (void)dir, (void)name;
+	fuse_reply_err(req, EROFS);
+}
+
+static void ro_rename(fuse_req_t req, fuse_ino_t dir, const char *name, fuse_ino_t to,
+		      const char *to_name, unsigned flags)
+{
+	(void)dir, (void)name, (void)to, (void)to_name, (void)flags;
+	fuse_reply_err(req, EROFS);
+}
+
+static void ro_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t dir, const char *name)
+{
+	(void)ino, (void)dir, (void)name;
+	fuse_reply_err(req, EROFS);
+}
+
+static void ro_create(fuse_req_t req, fuse_ino_t dir, const char *name, mode_t mode,
+		      struct fuse_file_info *fi)
+{
+	(void)dir, (void)name, (void)mode, (void)fi;
+	fuse_reply_err(req, EROFS);
+}
+
+static void ro_write(fuse_req_t req, fuse_ino_t ino, const char *data, size_t size,
+		     off_t off, struct fuse_file_info *fi)
+{
+	(void)ino, (void)data, (void)size, (void)off, (void)fi;
+	fuse_reply_err(req, EROFS);
+}
+
+static void ro_setxattr(fuse_req_t req, fuse_ino_t ino, const char *name,
+			const char *value, size_t size, int flags)
+{
+	(void)ino, (void)name, (void)value, (void)size, (void)flags;
+	fuse_reply_err(req, EROFS);
+}
+
+const struct fuse_lowlevel_ops fuse_fs_ops = {
+	.init = fs_init,
+	.lookup = fs_lookup,
+	.forget = fs_forget,
+	.forget_multi = fs_forget_multi,
+	.getattr = fs_getattr,
+	.readlink = fs_readlink,
+	.open = fs_open,
+	.read = fs_read,
+	.release = fs_release,
+	.opendir = fs_opendir,
+	.readdir = fs_readdir,
+	.releasedir = fs_release,
+	.statfs = fs_statfs,
+	.getxattr = fs_getxattr,
+	.listxattr = fs_listxattr,
+	.setattr = ro_setattr,
+	.mknod = ro_mknod,
+	.mkdir = ro_mkdir,
+	.unlink = ro_remove,
+	.rmdir = ro_remove,
+	.symlink = ro_symlink,
+	.rename = ro_rename,
+	.link = ro_link,
+	.create = ro_create,
+	.write = ro_write,
+	.setxattr = ro_setxattr,
+	.removexattr = ro_remove,
+};
+const size_t fuse_fs_ops_size = sizeof(fuse_fs_ops);
+
+/* ---- the answer to INIT */
+
+/*
+ * libfuse 3.14.0, which Debian 12 has, takes FUSE_CAP_PARALLEL_DIROPS and never tells the
+ * kernel: then all lookups in a directory wait for the slowest, even against signals.  So
+ * the flag is added to the answer to INIT, the first of all answers, when it is written.
+ */
+struct init_answer {
+	struct fuse_out_header header;
+	struct fuse_init_out init;
+};
+
+static atomic_bool answered;
+
+static bool is_init_answer(const struct iovec *iov, int count)
+{
+	const struct fuse_out_header *header = iov[0].iov_base;
+
+	return count == 2 && iov[0].iov_len == sizeof(*header) && !header->error &&
+	       iov[1].iov_len >= offsetof(struct fuse_init_out, max_background) &&
+	       iov[1].iov_len <= sizeof(struct fuse_init_out);
+}
+
+/*
+ * Not writev(3): by the time it returns the reader may have its answer, and have closed
+ * the file, so another thread has freed what was sent.  The address sanitizer looks at
+ * that after the call, and would report it.
+ */
+static ssize_t send_answer(int fd, const struct iovec *iov, int count)
+{
+	return syscall(SYS_writev, fd, iov, count);
+}
+
+static ssize_t fs_writev(int fd, struct iovec *iov, int count, void *data)
+{
+	struct fuse_fs *fs = data;
+	struct fuse_init_out init = { 0 };
+	struct iovec fixed[2];
+
+	if (atomic_load_explicit(&answered, memory_order_relaxed) ||
+	    atomic_exchange(&answered, true) || !fs->parallel ||
+	    !is_init_answer(iov, count))
+		return send_answer(fd, iov, count);
+	memcpy(&init, iov[1].iov_base, iov[1].iov_len);
+	init.flags |= FUSE_PARALLEL_DIROPS;
+	fixed[0] = iov[0];
+	fixed[1] = (struct iovec){ .iov_base = &init, .iov_len = iov[1].iov_len };
+	return send_answer(fd, fixed, count);
+}
+
+static ssize_t fs_read_request(int fd, void *buf, size_t len, void *data)
+{
+	(void)data;
+	return read(fd, buf, len);
+}
+
+int fuse_fs_hook(struct fuse_session *session)
+{
+	static const struct fuse_custom_io io = { .writev = fs_writev,
+						  .read = fs_read_request };
+
+	atomic_store(&answered, false);
+	return fuse_session_custom_io(session, &io, fuse_session_fd(session));
+}
+
+/* ---- the file system */
+
+static int init_root(struct fuse_fs *fs, struct err *err)
+{
+	struct node_attr attr;
+	struct place root;
+	int rc;
+
+	place_root(&root);
+	rc = fs_attr(fs, &root, FUSE_ROOT_ID, &attr);
+	if (rc) {
+		place_fini(&root);
+		return err_errno(err, rc, "cannot read the session directory");
+	}
+	return node_table_init(&fs->nodes, &root, &attr, tree_cache(fs->tree), err);
+}
+
+int fuse_fs_new(const struct fuse_fs_options *o, struct fuse_fs **out, struct err *err)
+{
+	struct fuse_fs *fs = calloc(1, sizeof(*fs));
+	int rc;
+
+	if (!fs)
+		return err_set(err, -ENOMEM, "out of memory");
+	fs->tree = o->tree;
+	fs->shared = o->shared;
+	handle_table_init(&fs->handles, &fs->nodes);
+	rc = init_root(fs, err);
+	if (!rc)
+		rc = worker_pool_new(o->workers, &fs->pool, err);
+	if (rc)
+		fuse_fs_free(fs);
+	else
+		*out = fs;
+	return rc;
+}
+
+void fuse_fs_start(struct fuse_fs *fs, struct fuse_session *session)
+{
+	fs->session = session;
+}
+
+void fuse_fs_watched(struct fuse_fs *fs)
+{
+	fs->watched = true;
+}
+
+void fuse_fs_stop(struct fuse_fs *fs)
+{
+	worker_pool_stop(fs->pool);
+}
+
+void fuse_fs_free(struct fuse_fs *fs)
+{
+	if (!fs)
+		return;
+	worker_pool_free(fs->pool);
+	handle_table_fini(&fs->handles);
+	node_table_fini(&fs->nodes);
+	free(fs);
+}
+
+struct change {
+	struct fuse_fs *fs;
+	const char *session; /* NULL: any */
+	bool same;           /* it is still the same session */
+};
+
+/* Does a change concern the directory @where?  Not if it is of one other session. */
+static bool concerns(const struct change *c, const struct node_place *where)
+{
+	const struct spec *spec = where ? where->p.spec : NULL;
+
+	if (!c->session || !spec || spec->nr_sessions != 1)
+		return true;
+	/* anything but the session's own directory may match other sessions now */
+	return where->p.kind != PLACE_PROFILE || where->p.tag || where->p.base ||
+	       !strcmp(spec->sessions[0], c->session);
+}
+
+/*
+ * A node that is in use brings back all that the kernel cached below it, so another
+ * session under an old name needs another node.
+ */
+static int forget_name(void *ctx, struct node *n, const struct node_place *where)
+{
+	const struct change *c = ctx;
+
+	if (!concerns(c, where) && strncmp(n->name, "session", strlen("session")) != 0)
+		return 0;
+	if (!c->same)
+		node_unname(&c->fs->nodes, n);
+	fuse_lowlevel_notify_inval_entry(c->fs->session, FUSE_ROOT_ID, n->name,
+					 n->name_len);
+	return 0;
+}
+
+void fuse_fs_changed(void *arg, const char *name, bool same)
+{
+	struct fuse_fs *fs = arg;
+	struct change c = { fs, name, same };
+
+	/* first, so that lookups that are under way are not cached for long */
+	atomic_fetch_add(&fs->epoch, 1);
+	node_children(&fs->nodes, fs->nodes.root, forget_name, &c);
+	/* the kernel may remember that there was none */
+	if (name)
+		fuse_lowlevel_notify_inval_entry(fs->session, FUSE_ROOT_ID, name,
+						 strlen(name));
+	fuse_lowlevel_notify_inval_inode(fs->session, FUSE_ROOT_ID, -1, 0);
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef OPFS_MOUNT_NODE_H
+#define OPFS_MOUNT_NODE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/cache.h"
+#include "base/map.h"
+#include "opfs/tree/tree.h"
+
+/*
+ * What the kernel knows of the tree: a node for each inode number that it may still use.
+ * A directory keeps its node across generations; another content of a file is another
+ * node.  A node is freed once the kernel forgot it, no request uses it, and it has no
+ * children.
+ *
+ * One lock, the table's, guards everything mutable here.  Outside base/ and this module
+ * only place_fini() is called while it is held.  The cache's lock is taken inside it.
+ */
+
+/* A place that several may use: immutable, by reference count. */
+struct node_place {
+	int refs; /* atomic */
+	struct place p;
+};
+/* Takes over @p, also on failure.  NULL: out of memory. */
+struct node_place *node_place_new(struct place *p);
+struct node_place *node_place_get(struct node_place *np);
+void node_place_put(struct node_place *np);
+/* For CLEANUP(). */
+static inline void node_place_fini(struct node_place **np)
+{
+	node_place_put(*np);
+}
+
+struct node_attr {
+	uint64_t ino; /* st_ino: the same for the same name and content */
+	mode_t mode;
+	uid_t uid;
+	gid_t gid;
+	uint64_t size;     /* bytes; a directory: samples */
+	bool sized;        /* @size is known; of a file only once its text was made */
+	uint64_t mtime_ns; /* CLOCK_REALTIME */
+};
+
+struct node {
+	uint64_t id;
+	/* immutable */
+	struct node *parent; /* reference; the root has none */
+	char *name;          /* NUL-terminated */
+	size_t name_len;
+	uint64_t viewers; /* who may use it; see struct node_name */
+	bool keep_text;   /* its text cannot be made again: never dropped */
+	/* guarded by the table's lock */
+	int refs; /* users and children, and 1 while nlookup is not 0 */
+	uint64_t nlookup;
+	bool named;               /* a lookup of its name gives this node */
+	struct node_place *place; /* where it is in the tree; see node_where() */
+	unsigned epoch;           /* when @place was last found to be the newest */
+	struct node_attr attr;
+	uint64_t digest;   /* of a file's text, if attr.sized */
+	struct text *text; /* with @keep_text; other texts are in the cache */
+};
+
+struct node_table {
+	pthread_mutex_t lock;
+	uint64_t last_id;
+	struct map_u64 by_id;
+	struct map by_name; /* parent id, viewers, name */
+	struct node *root;
+	struct cache *cache; /* borrowed: texts by node */
+};
+
+/**
+ * node_table_init - a table that holds the root, whose id is 1
+ * @root: taken over
+ * @cache: borrowed; keeps texts of files for the next open
+ */
+int node_table_init(struct node_table *t, struct place *root,
+		    const struct node_attr *attr, struct cache *cache, struct err *err);
+/* Frees every node, even those that the kernel still knows. */
+void node_table_fini(struct node_table *t);
+
+/* The node with an id, referenced, or NULL. */
+struct node *node_get(struct node_table *t, uint64_t id);
+void node_put(struct node_table *t, struct node *n);
+
+struct node_name {
+	const char *name;
+	size_t len;
+	uint64_t viewers; /* 0: all users see the same there; else whose */
+};
+
+/* What a lookup found. */
+struct node_found {
+	struct place place; /* taken over */
+	struct node_attr attr;
+	struct text *text; /* of a file, if it is there already; borrowed */
+	uint64_t digest;   /* of @text */
+	unsigned epoch;
+	bool keep_text;
+};
+
+/**
+ * node_enter - the node for what a lookup found, with one lookup more
+ * The node that has this name stays if it is a directory or link, or a file of the same
+ * generation whose text, as far as known, is the same.
+ * Returns 0, @id and the node's attributes, or -ENOMEM.
+ */
+int node_enter(struct node_table *t, struct node *parent, const struct node_name *name,
+	       struct node_found *found, uint64_t *id, struct node_attr *attr);
+/* Counts a lookup of a node. */
+void node_count_lookup(struct node_table *t, struct node *n);
+/* The kernel gives back @n lookups of a node. */
+void node_forget(struct node_table *t, uint64_t id, uint64_t n);
+
+/* Where a node is, referenced, and the epoch in which that was found.  NULL: it is a file
+ * of a live session whose text was dropped, and cannot be made again. */
+struct node_place *node_where(struct node_table *t, struct node *n, unsigned *epoch);
+/* A directory moved to another generation.  Takes over @place; NULL: it was found to be
+ * still the same. */
+void node_moved(struct node_table *t, struct node *n, struct node_place *place,
+		const struct node_attr *attr, unsigned epoch);
+struct node_attr node_attr_of(struct node_table *t, struct node *n);
+
+/* The text of a file, referenced, or NULL: it was dropped. */
+struct text *node_text(struct node_table *t, struct node *n);
+/**
+ * node_set_text - a file's text was made
+ * Its size is known from now on, and the text kept for the next OPEN.
+ * Returns 0, or -ESTALE if the text differs from an earlier one: the next lookup gives
+ * another node.
+ */
+int node_set_text(struct node_table *t, struct node *n, struct text *text,
+		  uint64_t digest);
+
+/* Visits a node's children, without the lock.  @visit returns non-zero to stop.  @where
+ * may be NULL, see node_where(). */
+int node_children(struct node_table *t, struct node *parent,
+		  int (*visit)(void *ctx, struct node *n, const struct node_place *where),
+		  void *ctx);
+/* The next lookup of its name gives another node, even for a directory. */
+void node_unname(struct node_table *t, struct node *n);
+size_t node_count(struct node_table *t);
+
+#endif

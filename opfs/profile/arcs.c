@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "opfs/profile/arcs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/map.h"
+#include "opfs/profile/symbols.h"
+
+/*
+ * From files of arcs to arcs between rows.  Unlike OProfile, which reads both binaries
+ * again for every file, symbol tables are those of the profile; and callers at the very
+ * beginning of .text, or in memory without a file, are kept.
+ */
+
+/* ---- images */
+
+static bool same_memory(const struct spec_image *a, const struct spec_image *b)
+{
+	return a->kind == SPEC_IMAGE_ANON && b->kind == SPEC_IMAGE_ANON &&
+	       a->tgid == b->tgid && a->start == b->start && a->end == b->end;
+}
+
+/*
+ * operf calls the memory at an arc's end "anon" whatever it is, even "[vdso]": it stands
+ * for the image that flat files have of the same memory, if there is only one.
+ */
+static uint32_t called_in_flat_files(const struct profile *p, uint32_t image)
+{
+	const struct spec_image *name = &p->cat->images[image].name;
+	uint32_t found = image;
+
+	if (name->kind != SPEC_IMAGE_ANON || p->images[image].used ||
+	    strcmp(name->name, "anon") != 0)
+		return image;
+	for (uint32_t i = 0; i < p->cat->nr_images; i++) {
+		if (!p->images[i].used || !same_memory(&p->cat->images[i].name, name))
+			continue;
+		if (found != image)
+			return image;
+		found = i;
+	}
+	return found;
+}
+
+void profile_join_anonymous(struct profile_build *b)
+{
+	struct profile *p = b->p;
+
+	for (size_t i = 0; i < p->nr_arc_files; i++) {
+		struct profile_arc_file *f = &b->arc_files[i];
+
+		f->caller = called_in_flat_files(p, f->caller);
+		f->callee = called_in_flat_files(p, f->callee);
+	}
+	for (size_t i = 0; i < p->nr_arc_files; i++) {
+		p->images[b->arc_files[i].caller].used = true;
+		p->images[b->arc_files[i].callee].used = true;
+	}
+}
+
+/* ---- one end of the arcs of a file */
+
+struct end {
+	const struct sym_table *table; /* NULL: the image is shown as itself */
+	uint64_t text_off;
+	uint32_t app, image;
+	uint32_t *rows; /* of each slot: 1 + row, or 0 */
+};
+
+static size_t nr_slots(const struct sym_table *table)
+{
+	return (table ? table->nr_syms : 0) + 1;
+}
+
+static uint64_t offset_of(const struct end *e, uint64_t key)
+{
+	return key + e->text_off;
+}
+
+/* ---- rows by application, image and symbol */
+
+struct arcs {
+	struct profile_build *b;
+	size_t nr_old;        /* rows with samples come first */
+	struct map_u64 pairs; /* application and image -> index into @rows */
+	VEC(uint32_t *) rows; /* of every slot of such a pair: 1 + row, or 0 */
+	struct map_u64 arcs;  /* caller and callee -> index into b->arcs */
+	struct end caller, callee;
+	uint32_t class;
+};
+
+static void arcs_fini(struct arcs *a)
+{
+	map_u64_fini(&a->pairs);
+	map_u64_fini(&a->arcs);
+	vec_for(&a->rows, rows)
+		free(*rows);
+	vec_fini(&a->rows);
+}
+
+static uint64_t join(uint32_t high, uint32_t low)
+{
+	return (uint64_t)high << 32 | low;
+}
+
+static size_t slot_of(const struct sym_table *table, const struct sym *sym)
+{
+	return sym ? (size_t)(sym - table->syms) : nr_slots(table) - 1;
+}
+
+static int compare_places(const struct profile_row *a, const struct profile_row *b)
+{
+	if (a->image != b->image)
+		return a->image < b->image ? -1 : 1;
+	return a->app < b->app ? -1 : a->app > b->app;
+}
+
+/* Rows with samples, which are sorted, are known from the beginning. */
+static void note_rows(const struct arcs *a, const struct profile_row *like,
+		      uint32_t *rows)
+{
+	const struct profile_build *b = a->b;
+	const struct sym_table *table = b->p->images[like->image].table;
+	size_t at = 0, end = a->nr_old;
+
+	while (at < end) {
+		size_t mid = at + (end - at) / 2;
+
+		if (compare_places(&b->rows.data[mid], like) < 0)
+			at = mid + 1;
+		else
+			end = mid;
+	}
+	for (; at < a->nr_old && !compare_places(&b->rows.data[at], like); at++)
+		rows[slot_of(table, b->rows.data[at].sym)] = (uint32_t)at + 1;
+}
+
+/* The rows of an application's image by slot; NULL: no memory. */
+static uint32_t *rows_of_pair(struct arcs *a, uint32_t app, uint32_t image)
+{
+	const struct profile_row like = { .app = app, .image = image };
+	uint64_t at;
+	uint32_t *rows;
+
+	if (map_u64_get(&a->pairs, join(app, image), &at))
+		return a->rows.data[at];
+	rows = calloc(nr_slots(a->b->p->images[image].table), sizeof(*rows));
+	if (!rows || vec_push(&a->rows, rows)) {
+		free(rows);
+		return NULL;
+	}
+	if (map_u64_set(&a->pairs, join(app, image), a->rows.len - 1))
+		return NULL;
+	note_rows(a, &like, rows);
+	return rows;
+}
+
+static int enter_end(struct arcs *a, struct end *e, const struct catalog_file *f,
+		     uint32_t image)
+{
+	e->app = a->b->q->merge_lib ? image : f->app;
+	e->image = image;
+	e->table = a->b->p->images[image].table;
+	e->text_off = e->table ? e->table->text_off : 0;
+	e->rows = rows_of_pair(a, e->app, image);
+	return e->rows ? 0 : -ENOMEM;
+}
+
+static int find_row(struct arcs *a, const struct end *e, uint64_t key, uint32_t *out)
+{
+	struct profile_place at = { .app = e->app, .image = e->image };
+	uint32_t *row;
+
+	if (e->table)
+		at.sym = sym_find(e->table, offset_of(e, key));
+	row = &e->rows[slot_of(e->table, at.sym)];
+	if (!*row) {
+		if (!profile_add_row(a->b, &at))
+			return -ENOMEM;
+		*row = (uint32_t)a->b->rows.len;
+	}
+	*out = *row - 1;
+	return 0;
+}
+
+static int count_arc(struct arcs *a, uint32_t caller, uint32_t callee, uint32_t value)
+{
+	struct profile_build *b = a->b;
+	struct profile_arc arc = { .caller = caller, .callee = callee };
+	uint64_t at;
+
+	if (!map_u64_get(&a->arcs, join(caller, callee), &at)) {
+		if (b->arcs.len == PROFILE_MAX_ARCS)
+			return err_set(b->err, -E2BIG,
+				       "more than %u different calls: choose a part with "
+				       "image: or event:",
+				       PROFILE_MAX_ARCS);
+		at = b->arcs.len;
+		arc.samples = arena_calloc(&b->p->arena, b->p->nr_classes,
+					   sizeof(*arc.samples));
+		if (!arc.samples || map_u64_set(&a->arcs, join(caller, callee), at) ||
+		    vec_push(&b->arcs, arc))
+			return -ENOMEM;
+	}
+	b->arcs.data[at].samples[a->class] += value;
+	return 0;
+}
+
+static int count_nodes(void *ctx, const struct spec_sample_node *nodes, size_t nr)
+{
+	struct arcs *a = ctx;
+	uint32_t caller, callee;
+	int rc = 0;
+
+	for (size_t i = 0; i < nr && !rc; i++) {
+		if (!nodes[i].value)
+			continue;
+		if (find_row(a, &a->caller, nodes[i].key >> 32, &caller) ||
+		    find_row(a, &a->callee, (uint32_t)nodes[i].key, &callee))
+			return -ENOMEM;
+		rc = count_arc(a, caller, callee, nodes[i].value);
+	}
+	return rc ? rc : viewer_gone(a->b->v) ? profile_interrupted(a->b) : 0;
+}
+
+static int count_file(struct arcs *a, const struct profile_arc_file *f)
+{
+	struct profile_build *b = a->b;
+	struct err why = { 0 };
+	int rc = 0;
+
+	if (enter_end(a, &a->caller, f->file, f->caller) ||
+	    enter_end(a, &a->callee, f->file, f->callee))
+		return profile_no_memory(b);
+	a->class = f->class;
+	rc = profile_read_nodes(b->p->cat, f->file, count_nodes, a, &why);
+	if (rc == -ENOMEM)
+		return profile_no_memory(b);
+	return rc ? rc : profile_note_bad(b, f->file, &why);
+}
+
+/* ---- the new rows are merged into their places */
+
+static int compare_new(const void *x, const void *y, void *ctx)
+{
+	const struct profile_row *rows = ctx;
+	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+	int order = compare_places(&rows[a], &rows[b]);
+
+	return order ? order : a < b ? -1 : a > b;
+}
+
+static int compare_arcs(const void *x, const void *y)
+{
+	const struct profile_arc *a = x, *b = y;
+
+	if (a->caller != b->caller)
+		return a->caller < b->caller ? -1 : 1;
+	return a->callee < b->callee ? -1 : a->callee > b->callee;
+}
+
+/* Rows [0, nr_old) are sorted; @moved: the new index of each row. */
+static int order_rows(struct profile_build *b, size_t nr_old, uint32_t *moved)
+{
+	CLEANUP(free_ptr) uint32_t *added = NULL;
+	struct profile_row *rows = b->rows.data, *all;
+	size_t nr_new = b->rows.len - nr_old, old = 0, new = 0;
+
+	added = calloc(nr_new + 1, sizeof(*added));
+	all = calloc(b->rows.len + 1, sizeof(*all));
+	if (!added || !all) {
+		free(all);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < nr_new; i++)
+		added[i] = (uint32_t)(nr_old + i);
+	qsort_r(added, nr_new, sizeof(*added), compare_new, rows);
+	for (size_t i = 0; i < b->rows.len; i++) {
+		bool take_new =
+			old == nr_old || (new < nr_new &&compare_places(&rows[added[new]],
+									&rows[old]) < 0);
+		size_t from = take_new ? added[new ++] : old++;
+
+		all[i] = rows[from];
+		moved[from] = (uint32_t)i;
+	}
+	b->rows.cap = b->rows.len + 1;
+	b->rows.data = all;
+	free(rows);
+	return 0;
+}
+
+static int order(struct profile_build *b, size_t nr_old)
+{
+	CLEANUP(free_ptr) uint32_t *moved = calloc(b->rows.len + 1, sizeof(*moved));
+
+	if (!moved || order_rows(b, nr_old, moved))
+		return profile_no_memory(b);
+	vec_for(&b->arcs, arc) {
+		arc->caller = moved[arc->caller];
+		arc->callee = moved[arc->callee];
+	}
+	if (b->arcs.len)
+		qsort(b->arcs.data, b->arcs.len, sizeof(*b->arcs.data), compare_arcs);
+	return 0;
+}
+
+int profile_read_arcs(struct profile_build *b)
+{
+	CLEANUP(arcs_fini) struct arcs a = { .b = b, .nr_old = b->rows.len };
+	int rc = 0;
+
+	for (size_t i = 0; i < b->p->nr_arc_files && !rc; i++)
+		rc = count_file(&a, &b->arc_files[i]);
+	return rc ? rc : order(b, a.nr_old);
+}
+
+/* ---- arcs as the files have them */
+
+struct walk {
+	const struct viewer *v;
+	int (*visit)(void *ctx, const struct profile_raw_arc *arc);
+	void *ctx;
+	struct profile_raw_arc arc;
+	uint64_t from_off, to_off; /* what the keys are counted from */
+	bool gone;
+};
+
+static int walk_nodes(void *ctx, const struct spec_sample_node *nodes, size_t nr)
+{
+	struct walk *w = ctx;
+	int rc = 0;
+
+	for (size_t i = 0; i < nr && !rc; i++) {
+		if (!nodes[i].value)
+			continue;
+		w->arc.from = (nodes[i].key >> 32) + w->from_off;
+		w->arc.to = (uint32_t)nodes[i].key + w->to_off;
+		w->arc.value = nodes[i].value;
+		rc = w->visit(w->ctx, &w->arc);
+	}
+	w->gone = viewer_gone(w->v);
+	return rc ? rc : w->gone ? -EINTR : 0;
+}
+
+static uint64_t text_off(const struct profile *p, uint32_t image)
+{
+	return p->images[image].table ? p->images[image].table->text_off : 0;
+}
+
+int profile_each_arc(const struct profile *p, const struct viewer *v,
+		     int (*visit)(void *ctx, const struct profile_raw_arc *arc),
+		     void *ctx, struct err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < p->nr_arc_files && !rc; i++) {
+		const struct profile_arc_file *f = &p->arc_files[i];
+		struct err why = { 0 };
+		struct walk w = {
+			.v = v,
+			.visit = visit,
+			.ctx = ctx,
+			.arc = { .app = f->file->app,
+				 .caller = f->caller,
+				 .callee = f->callee,
+				 .class = f->class },
+			.from_off = text_off(p, f->caller),
+			.to_off = text_off(p, f->callee),
+		};
+
+		rc = profile_read_nodes(p->cat, f->file, walk_nodes, &w, &why);
+		if (w.gone)
+			return err_set(err, -EINTR,
+				       "interrupted: nobody waits for this "
+				       "any more");
+	}
+	return rc == -ENOMEM ? err_set(err, rc, "out of memory while reading arcs") : rc;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "opfs/profile/build.h"
+
+#include <errno.h>
+
+#include "base/cleanup.h"
+
+int profile_no_memory(struct profile_build *b)
+{
+	err_set(b->err, -ENOMEM, "out of memory while loading a profile");
+	return -ENOMEM;
+}
+
+int profile_interrupted(struct profile_build *b)
+{
+	err_set(b->err, -EINTR, "interrupted: nobody waits for this any more");
+	return -EINTR;
+}
+
+size_t profile_picks_end(const struct profile_build *b, size_t i, bool same_app)
+{
+	const struct profile_pick *first = &b->picks[i];
+
+	while (i < b->nr_picks && b->picks[i].file->image == first->file->image &&
+	       (!same_app || b->picks[i].app == first->app))
+		i++;
+	return i;
+}
+
+enum { BLOCK_NODES = 2048 };
+
+int profile_read_nodes(const struct catalog *cat, const struct catalog_file *file,
+		       int (*visit)(void *ctx, const struct spec_sample_node *nodes,
+				    size_t nr),
+		       void *ctx, struct err *why)
+{
+	CLEANUP(spec_sample_fini) struct spec_sample_reader r = { 0 };
+	struct spec_sample_node block[BLOCK_NODES];
+	int rc = catalog_samples(cat, file, &r, why);
+
+	if (rc)
+		return rc == -ENOMEM ? rc : 0;
+	for (uint32_t at = 0; at < r.nr_nodes && !rc;) {
+		ssize_t got = spec_sample_read(&r, at, block, BLOCK_NODES, why);
+
+		if (got <= 0)
+			break;
+		rc = visit(ctx, block, (size_t)got);
+		at += (uint32_t)got;
+	}
+	return rc;
+}
+
+int profile_note_bad(struct profile_build *b, const struct catalog_file *file,
+		     const struct err *why)
+{
+	struct catalog_bad bad = { 0 };
+
+	if (!why->msg[0])
+		return 0;
+	bad.path = arena_strdup(&b->p->arena, file->path);
+	bad.reason = arena_strdup(&b->p->arena, why->msg);
+	if (!bad.path || !bad.reason || vec_push(&b->bad, bad))
+		return profile_no_memory(b);
+	return 0;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "opfs/profile/hits.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Which rows have samples where: sorted by radix, then distributed in one pass. */
+
+void profile_spots_fini(struct profile_spots *s)
+{
+	vec_fini(&s->list);
+	free(s->spare);
+	*s = (struct profile_spots){ 0 };
+}
+
+enum { MAX_BITS = 11 };
+
+/* One pass: sorts @from into @to by @bits of the offset at @shift.
+ * Returns false if all offsets are equal there: @to is not written. */
+static bool sort_pass(const struct profile_spot *from, struct profile_spot *to, size_t nr,
+		      unsigned shift, unsigned bits)
+{
+	size_t starts[1 << MAX_BITS] = { 0 };
+	uint64_t mask = (1u << bits) - 1;
+	size_t sum = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		starts[from[i].off >> shift & mask]++;
+	if (starts[from[0].off >> shift & mask] == nr)
+		return false;
+	for (size_t i = 0; i <= mask; i++) {
+		size_t n = starts[i];
+
+		starts[i] = sum;
+		sum += n;
+	}
+	for (size_t i = 0; i < nr; i++)
+		to[starts[from[i].off >> shift & mask]++] = from[i];
+	return true;
+}
+
+static int reserve_spare(struct profile_spots *s)
+{
+	if (s->nr_spare >= s->list.len)
+		return 0;
+	free(s->spare);
+	s->spare = malloc(s->list.cap * sizeof(*s->spare));
+	s->nr_spare = s->spare ? s->list.cap : 0;
+	return s->spare ? 0 : -ENOMEM;
+}
+
+int profile_spots_sort(struct profile_spots *s)
+{
+	size_t nr = s->list.len;
+	unsigned bits = nr < 4096 ? 8 : MAX_BITS;
+	uint64_t differ = 0;
+
+	if (nr < 2)
+		return 0;
+	if (reserve_spare(s))
+		return -ENOMEM;
+	for (size_t i = 1; i < nr; i++)
+		differ |= s->list.data[i].off ^ s->list.data[0].off;
+	for (unsigned shift = 0; shift < 64 && differ >> shift; shift += bits) {
+		struct profile_spot *sorted = s->spare;
+		size_t cap = s->nr_spare;
+
+		if (!sort_pass(s->list.data, sorted, nr, shift, bits))
+			continue;
+		s->spare = s->list.data;
+		s->nr_spare = s->list.cap;
+		s->list.data = sorted;
+		s->list.cap = cap;
+	}
+	return 0;
+}
+
+/* Makes room for the hits of all rows of @slots; sets where each row's hits begin. */
+static int make_room(struct profile_build *b, const uint32_t *slots, size_t nr,
+		     const uint32_t *row_of_slot)
+{
+	size_t nr_classes = b->p->nr_classes;
+	uint64_t bytes = nr * sizeof(uint64_t) * (1 + nr_classes);
+	uint64_t *hits, *samples;
+
+	if (bytes > PROFILE_MAX_HIT_BYTES - b->hit_bytes)
+		return err_set(b->err, -E2BIG,
+			       "places with samples of all columns take more than %llu "
+			       "MiB: choose a part with event:, image: or cpu:",
+			       PROFILE_MAX_HIT_BYTES >> 20);
+	b->hit_bytes += bytes;
+	hits = arena_calloc(&b->p->arena, nr, sizeof(*hits));
+	samples = arena_calloc(&b->p->arena, nr, nr_classes * sizeof(*samples));
+	if (!hits || !samples)
+		return profile_no_memory(b);
+	for (size_t i = 0; i < nr; i++)
+		b->rows.data[row_of_slot[slots[i]]].nr_hits++;
+	for (size_t i = 0; i < nr; i++) {
+		struct profile_row *row = &b->rows.data[row_of_slot[slots[i]]];
+
+		if (row->hits)
+			continue;
+		row->hits = hits;
+		row->hit_samples = samples;
+		hits += row->nr_hits;
+		samples += row->nr_hits * nr_classes;
+		row->nr_hits = 0;
+	}
+	return 0;
+}
+
+int profile_spots_share(struct profile_build *b, const struct profile_spots *s,
+			const uint32_t *slots, size_t nr_offs,
+			const uint32_t *row_of_slot)
+{
+	const struct profile_spot *spots = s->list.data;
+	size_t nr_classes = b->p->nr_classes, off = 0;
+	struct profile_row *row = NULL;
+	int rc;
+
+	if (!nr_offs)
+		return 0;
+	rc = make_room(b, slots, nr_offs, row_of_slot);
+	for (size_t i = 0; i < s->list.len && !rc; i++) {
+		uint64_t *to;
+
+		if (!i || spots[i].off != spots[i - 1].off) {
+			row = &b->rows.data[row_of_slot[slots[off++]]];
+			((uint64_t *)row->hits)[row->nr_hits++] = spots[i].off;
+		}
+		to = (uint64_t *)row->hit_samples + (row->nr_hits - 1) * nr_classes;
+		to[spots[i].class] += spots[i].value;
+	}
+	return rc;
+}

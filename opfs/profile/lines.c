@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "opfs/profile/lines.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/cleanup.h"
+#include "base/parallel.h"
+#include "base/vec.h"
+
+/* Places with samples that are no further apart than this are asked for as one range. */
+enum { NEAR = 16 };
+
+struct lines {
+	struct sym_lines **of; /* of each image, or NULL */
+	const char **why;      /* of each image: why it has no lines */
+	size_t nr;             /* images */
+	struct arena arena;
+};
+
+struct lines_job {
+	uint32_t image;
+	VEC(struct sym_range) ranges;
+	struct sym_lines *got;
+	int rc;
+	struct err err;
+};
+
+struct lines_load {
+	const struct lines_query *q;
+	struct lines *l;
+	struct lines_job *jobs; /* one an image that has places */
+	uint32_t *job_of;       /* of each image, one more than its job's index */
+	size_t nr_jobs;
+};
+
+static int no_memory(struct err *err)
+{
+	return err_set(err, -ENOMEM, "out of memory while looking up source lines");
+}
+
+/* ---- what is asked for */
+
+static bool has_code(const struct lines_query *q, const struct profile_row *row)
+{
+	return q->p->images[row->image].table && q->p->images[row->image].has_job;
+}
+
+static struct lines_job *job_of(struct lines_load *load, uint32_t image)
+{
+	uint32_t *at = &load->job_of[image];
+
+	if (!*at) {
+		load->jobs[load->nr_jobs].image = image;
+		*at = (uint32_t)++load->nr_jobs;
+	}
+	return &load->jobs[*at - 1];
+}
+
+static int add_hits(struct lines_job *j, const struct profile_row *row)
+{
+	for (size_t i = 0, end; i < row->nr_hits; i = end) {
+		struct sym_range range = { row->hits[i], 0 };
+
+		for (end = i + 1; end < row->nr_hits; end++)
+			if (row->hits[end] - row->hits[end - 1] > NEAR)
+				break;
+		range.end = row->hits[end - 1] + 1;
+		if (range.end > range.off && vec_push(&j->ranges, range))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int add_row(struct lines_load *load, const struct profile_row *row)
+{
+	struct lines_job *j;
+	struct sym_range range;
+
+	if (!has_code(load->q, row))
+		return 0;
+	if (load->q->what == LINES_OF_HITS && add_hits(job_of(load, row->image), row))
+		return -ENOMEM;
+	if (!row->sym)
+		return 0;
+	range = (struct sym_range){ row->sym->off, row->sym->off + 1 };
+	if (load->q->what == LINES_OF_CODE && row->sym->size)
+		range.end = row->sym->off + row->sym->size;
+	if (range.end <= range.off)
+		return 0;
+	j = job_of(load, row->image);
+	return vec_push(&j->ranges, range);
+}
+
+static int compare_ranges(const void *x, const void *y)
+{
+	const struct sym_range *a = x, *b = y;
+
+	return a->off < b->off ? -1 : a->off > b->off;
+}
+
+/* Makes the ranges disjoint: rows of several applications share symbols. */
+static void join_ranges(struct lines_job *j)
+{
+	struct sym_range *r = j->ranges.data;
+	size_t n = 0;
+
+	qsort(r, j->ranges.len, sizeof(*r), compare_ranges);
+	for (size_t i = 0; i < j->ranges.len; i++) {
+		if (n && r[i].off <= r[n - 1].end) {
+			if (r[i].end > r[n - 1].end)
+				r[n - 1].end = r[i].end;
+		} else {
+			r[n++] = r[i];
+		}
+	}
+	j->ranges.len = n;
+}
+
+static int add_rows(struct lines_load *load)
+{
+	const struct lines_query *q = load->q;
+	size_t nr = q->rows ? q->nr_rows : q->p->nr_rows;
+
+	for (size_t i = 0; i < nr; i++)
+		if (add_row(load, q->rows ? q->rows[i] : &q->p->rows[i]))
+			return -ENOMEM;
+	for (size_t i = 0; i < load->nr_jobs; i++)
+		if (load->jobs[i].ranges.len)
+			join_ranges(&load->jobs[i]);
+	return 0;
+}
+
+/* ---- asking */
+
+static void run_job(void *ctx, size_t i)
+{
+	struct lines_load *load = ctx;
+	const struct lines_query *q = load->q;
+	struct lines_job *j = &load->jobs[i];
+	struct sym_job job = q->p->images[j->image].job;
+
+	if (viewer_gone(q->v)) {
+		j->rc = -EINTR;
+		return;
+	}
+	if (!j->ranges.len)
+		return;
+	job.cred = viewer_cred(q->v);
+	j->rc = sym_server_lines(sym_cache_server(q->syms), &job, j->ranges.data,
+				 j->ranges.len, q->flags, viewer_cancel(q->v), &j->got,
+				 &j->err);
+	vec_fini(&j->ranges);
+}
+
+static int take_job(struct lines_load *load, struct lines_job *j, struct err *err)
+{
+	struct lines *l = load->l;
+	const char *why = NULL;
+
+	if (j->rc == -EINTR)
+		return err_set(err, -EINTR, "interrupted while looking up source lines");
+	if (j->rc == -ENOMEM)
+		return no_memory(err);
+	if (j->rc)
+		why = j->err.msg;
+	else if (j->got && !j->got->nr_rows)
+		why = *j->got->reason ? j->got->reason : "no source lines are known";
+	if (why) {
+		why = archive_dir_shown(&load->q->p->cat->archive, why);
+		l->why[j->image] = arena_strdup(&l->arena, why);
+		return l->why[j->image] ? 0 : no_memory(err);
+	}
+	lines_set(l, j->image, TAKE(j->got));
+	return 0;
+}
+
+static void load_fini(struct lines_load *load)
+{
+	for (size_t i = 0; i < load->nr_jobs; i++) {
+		vec_fini(&load->jobs[i].ranges);
+		sym_lines_put(load->jobs[i].got);
+	}
+	free(load->jobs);
+	free(load->job_of);
+}
+
+struct lines *lines_new(const struct profile *p)
+{
+	struct lines *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return NULL;
+	l->nr = p->cat->nr_images;
+	l->of = arena_calloc(&l->arena, l->nr + 1, sizeof(*l->of));
+	l->why = arena_calloc(&l->arena, l->nr + 1, sizeof(*l->why));
+	if (l->of && l->why)
+		return l;
+	lines_free(l);
+	return NULL;
+}
+
+void lines_set(struct lines *l, uint32_t image, struct sym_lines *of)
+{
+	sym_lines_put(l->of[image]);
+	l->of[image] = of;
+}
+
+/* What is known without a job: an image without a symbol table cannot have lines. */
+static void note_reasons(struct lines *l, const struct profile *p)
+{
+	for (size_t i = 0; i < l->nr; i++) {
+		const struct profile_image *img = &p->images[i];
+
+		if (img->used && !img->table)
+			l->why[i] =
+				img->reason ? img->reason : sym_state_name(img->state);
+	}
+}
+
+static int ask_all(struct lines_load *load, struct err *err)
+{
+	int rc = add_rows(load);
+
+	if (rc)
+		return no_memory(err);
+	parallel_each(load->nr_jobs, run_job, load);
+	for (size_t i = 0; i < load->nr_jobs && !rc; i++)
+		rc = take_job(load, &load->jobs[i], err);
+	return rc;
+}
+
+int lines_load(const struct lines_query *q, struct lines **out, struct err *err)
+{
+	CLEANUP(lines_freep) struct lines *l = lines_new(q->p);
+	CLEANUP(load_fini) struct lines_load load = { .q = q, .l = l };
+	int rc = 0;
+
+	if (!l)
+		return no_memory(err);
+	load.jobs = calloc(l->nr + 1, sizeof(*load.jobs));
+	load.job_of = calloc(l->nr + 1, sizeof(*load.job_of));
+	if (!load.jobs || !load.job_of)
+		return no_memory(err);
+	note_reasons(l, q->p);
+	if (q->syms)
+		rc = ask_all(&load, err);
+	if (!rc)
+		*out = TAKE(l);
+	return rc;
+}
+
+void lines_free(struct lines *l)
+{
+	if (!l)
+		return;
+	for (size_t i = 0; l->of && i < l->nr; i++)
+		sym_lines_put(l->of[i]);
+	arena_fini(&l->arena);
+	free(l);
+}
+
+/* ---- answers */
+
+const struct sym_lines *lines_image(const struct lines *l, uint32_t image)
+{
+	return image < l->nr ? l->of[image] : NULL;
+}
+
+const char *lines_reason(const struct lines *l, uint32_t image)
+{
+	return image < l->nr ? l->why[image] : NULL;
+}
+
+static void set_file(struct line_place *at, uint32_t file, uint32_t line)
+{
+	at->file = file < at->lines->nr_files ? at->lines->files[file] : NULL;
+	at->line = line;
+	if (at->file && !*at->file)
+		at->file = NULL;
+}
+
+static void set_inline(struct line_place *at, uint32_t index)
+{
+	at->inline_index = index < at->lines->nr_inlines ? index : SYM_LINE_NONE;
+	at->inlined = NULL;
+	if (at->inline_index != SYM_LINE_NONE)
+		at->inlined = at->lines->inlines[at->inline_index].name;
+}
+
+void lines_place(const struct sym_lines *of, const struct sym_line *row,
+		 struct line_place *out)
+{
+	*out = (struct line_place){ .lines = of };
+	set_file(out, row->file, row->line);
+	set_inline(out, row->inlined);
+}
+
+bool lines_at(const struct lines *l, uint32_t image, uint64_t off, struct line_place *out)
+{
+	const struct sym_lines *of = lines_image(l, image);
+	const struct sym_line *row = of ? sym_line_find(of, off) : NULL;
+
+	if (!row)
+		return false;
+	lines_place(of, row, out);
+	return out->file || out->inlined;
+}
+
+bool lines_caller(struct line_place *at)
+{
+	const struct sym_inline *in;
+
+	if (at->inline_index == SYM_LINE_NONE)
+		return false;
+	in = &at->lines->inlines[at->inline_index];
+	set_file(at, in->call_file, in->call_line);
+	/* Parents come before children, so damaged tables cannot make a loop. */
+	set_inline(at, in->parent < at->inline_index ? in->parent : SYM_LINE_NONE);
+	return true;
+}
+
+bool lines_of_row(const struct lines *l, const struct profile_row *row,
+		  struct line_place *out)
+{
+	return row->sym && lines_at(l, row->image, row->sym->off, out) && out->file;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef OPFS_PROFILE_PROFILE_H
+#define OPFS_PROFILE_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/viewer.h"
+#include "libspec/spec/class.h"
+#include "libspec/spec/spec.h"
+#include "libsym/server/cache.h"
+#include "libsym/table/symtab.h"
+#include "opfs/session/catalog.h"
+
+/*
+ * The samples of a selection, counted by application, image and symbol, one column a
+ * profile class.  Loaded once for a directory and shared by all its files; immutable
+ * afterwards; lives by reference count.
+ */
+struct profile_class {
+	const char *event;
+	uint64_t count, unit_mask;
+	int64_t tgid, tid, cpu; /* SPEC_ALL, but with split: */
+	const struct spec_sample_header
+		*header;    /* of its first file: cpu type, event code */
+	uint64_t total;     /* samples in the selection */
+	uint64_t was_total; /* in a comparison: of the older side */
+};
+
+enum profile_row_kind {
+	PROFILE_ROW_SYMBOL, /* samples inside one symbol */
+	PROFILE_ROW_NONE,   /* "(no symbol)": samples outside the image's symbols */
+	PROFILE_ROW_IMAGE,  /* the image itself: no symbols, missing, changed ... */
+};
+
+struct profile_row {
+	enum profile_row_kind kind;
+	uint32_t app, image;   /* indices into catalog->images */
+	const struct sym *sym; /* SYMBOL */
+	const char *name;      /* demangled, or the image's shown name; never NULL */
+	uint64_t vma;
+	uint64_t *samples;   /* one a class; all 0: a symbol that only arcs know */
+	const uint64_t *was; /* in a comparison: the older side's; NULL: not there */
+	bool gone;           /* only on the older side: @samples are of there */
+	bool aside;          /* filtered out: here only as end of an arc of others */
+	/* With PROFILE_HITS, by offset; also for rows without @sym, but not for images
+	 * that are shown as themselves: their offsets are keys. */
+	const uint64_t *hits;        /* offsets as in struct sym */
+	const uint64_t *hit_samples; /* [hit][class] */
+	size_t nr_hits;
+};
+
+/* With PROFILE_ARCS: sampled calls between two rows, in one application. */
+struct profile_arc {
+	uint32_t caller, callee; /* indices into rows */
+	uint64_t *samples;       /* one a class */
+};
+
+/* With PROFILE_ARCS: the same as the files have it, see profile_each_arc(). */
+struct profile_raw_arc {
+	uint32_t app, caller, callee; /* images; @callee: the one called */
+	uint64_t from,
+		to; /* offsets in them as in struct sym; keys if there is no table */
+	uint32_t class;
+	uint32_t value;
+};
+
+struct profile_pair { /* what one image collected inside one application */
+	uint32_t app, image;
+	uint64_t *samples;   /* one a class */
+	const uint64_t *was; /* as in struct profile_row */
+	bool gone;
+};
+
+struct profile_image { /* parallel to catalog->images; set for those selected */
+	bool used;
+	bool whole; /* in a comparison: its functions are known on one side only */
+	struct sym_table *table; /* NULL: shown as itself */
+	enum sym_state state; /* with a table SYM_NO_SYMBOLS: it names PLT entries only */
+	const char *reason;   /* for `status`; NULL if all is well */
+	bool has_job;
+	struct sym_job job; /* loaded it, and loads its lines and code; without cred */
+};
+
+#define PROFILE_PAIRS 0u   /* totals of applications and images: enough for summary */
+#define PROFILE_SYMBOLS 1u /* rows by symbol too */
+#define PROFILE_HITS 3u    /* and where in them the samples are */
+#define PROFILE_ARCS 5u    /* rows by symbol and the arcs between them */
+
+struct profile {
+	int refs;            /* atomic */
+	unsigned loaded;     /* PROFILE_... */
+	enum spec_axis axis; /* what the classes differ in */
+	struct catalog *cat;
+	struct arena arena;
+	struct profile_class *classes;
+	struct profile_pair *pairs;
+	struct profile_row *rows; /* by image, application; symbols in no order */
+	struct profile_arc *arcs; /* by caller, then callee */
+	struct profile_image *images;
+	const uint32_t
+		*selected; /* file indices of the catalog: the flat ones selected */
+	const struct profile_arc_file *arc_files; /* private; the {cg} ones selected */
+	size_t nr_classes, nr_pairs, nr_rows, nr_arcs, nr_selected, nr_arc_files;
+	uint64_t bytes;      /* what it costs without its symbol tables, for the cache */
+	const char *session; /* shown name, for headers and status */
+	struct catalog_bad *bad; /* files that could not be read after the catalog was */
+	size_t nr_bad;
+	struct sym_names *names; /* what demangled names point into; free() */
+	struct profile
+		*base; /* NULL, or the older side of profile_compare(): a reference */
+	struct profile *parent; /* NULL, or the one that profile_filter() chose from: a
+				 * reference; @images and the rows' strings are its own */
+	/* Loading it anew may then show more: where a binary was missing or only exported
+	 * names are known, another file may have been installed.  See base/until.h. */
+	int64_t until;
+	struct cache *made; /* see profile_made() */
+			    /* Everything else that is pointed to is in @arena. */
+};
+
+/* Columns a profile may have: more events than anybody counts at once. */
+#define PROFILE_MAX_CLASSES 256
+
+/* What is to be loaded, and how. */
+struct profile_query {
+	struct catalog *cat;      /* a reference is taken */
+	const uint32_t *selected; /* indices of its files, flat and {cg}; copied */
+	size_t nr_selected;
+	unsigned needs; /* PROFILE_... */
+	struct spec_class_rules classes;
+	bool merge_lib; /* an image is its own application */
+	enum sym_demangle_style demangle;
+	const struct spec_value *image_path,
+		*root; /* where binaries are; NULL: not given */
+	struct sym_cache
+		*syms; /* outlives the profile; NULL: images are shown as themselves */
+	const struct viewer
+		*viewer; /* whose rights open binaries; NULL: this process's */
+};
+
+/**
+ * profile_load - reads and counts a selection
+ * With PROFILE_PAIRS totals are the catalog's; with PROFILE_SYMBOLS all figures are what
+ * the files hold when they are read, so that rows always add up to pairs and totals.
+ * Returns 0, -EINTR if the viewer has gone, -ENOMEM, -EINVAL for classes that differ in
+ * more than one axis, -E2BIG for too many.  Never fails for a damaged file or binary:
+ * those are in cat->bad, bad and images[].reason.
+ */
+int profile_load(const struct profile_query *q, struct profile **out, struct err *err);
+
+/* Those of a row or pair: is there one in any class? */
+static inline bool profile_any_sample(const uint64_t *samples, size_t nr_classes)
+{
+	for (size_t c = 0; c < nr_classes; c++)
+		if (samples[c])
+			return true;
+	return false;
+}
+
+/* The pair of an application and an image, or NULL; looks at one after another. */
+struct profile_pair *profile_pair_of(struct profile *p, uint32_t app, uint32_t image);
+
+/* The link-time address of row->hits[@hit]; the offset itself if it has none. */
+uint64_t profile_hit_vma(const struct profile *p, const struct profile_row *row,
+			 size_t hit);
+
+/*
+ * Where reports keep what they have made from a profile with PROFILE_HITS and need again
+ * for their next file; a filtered profile uses its parent's.  It is freed with the
+ * profile and takes at most twice as much memory.  NULL: none.
+ */
+struct cache *profile_made(const struct profile *p);
+
+struct profile *profile_get(struct profile *p);
+void profile_put(struct profile *p); /* NULL is fine */
+
+#endif

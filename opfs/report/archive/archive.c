@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "opfs/report/archive/archive.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/escape.h"
+
+int archive_no_memory(struct archive *a)
+{
+	return report_no_memory(a->err);
+}
+
+int archive_left_out(struct archive *a, const char *what, const char *why)
+{
+	size_t len = strlen(what);
+
+	escape_add(&a->left_out, what, len, escape_plain_field);
+	strbuf_putc(&a->left_out, '\t');
+	if (!strncmp(why, what, len) && !strncmp(why + len, ": ", 2))
+		why += len + 2;
+	escape_add(&a->left_out, why, strlen(why), escape_plain_field);
+	strbuf_putc(&a->left_out, '\n');
+	return 0;
+}
+
+int archive_try_file(struct archive *a, const char *name, bool executable, int dirfd,
+		     const char *path, const struct tar_want *want)
+{
+	const struct tar_info info = { .name = name, .executable = executable };
+	struct err why = { 0 };
+	int rc;
+
+	if (tar_has(a->t, name))
+		return 0;
+	rc = tar_add_file(a->t, &info, dirfd, path, want, &why);
+	if (rc == -ENOMEM)
+		return archive_no_memory(a);
+	return rc ? archive_left_out(a, path, why.msg) : 0;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef OPFS_REPORT_ARCHIVE_ARCHIVE_H
+#define OPFS_REPORT_ARCHIVE_ARCHIVE_H
+
+#include "base/strbuf.h"
+#include "base/vec.h"
+#include "opfs/report/archive/tar.h"
+#include "opfs/report/report.h"
+
+/*
+ * archive.tar while it is filled, which becomes a session directory again (see
+ * opfs/session/archive_dir.h):
+ *	samples/SESSION/...	sample files and tables as they are; of a live session, as
+ *				they were when the catalog was read
+ *	archive/PATH		binaries, their debug files, sources, files of the kernel
+ *	LEFT_OUT		what could not be put in, and why
+ *	MANIFEST		checksums
+ */
+struct archive {
+	struct tar *t;
+	struct catalog *cat; /* reference: members are read from its descriptors */
+	VEC(int) fds;        /* closed at the end: members are read from them */
+	/* While it is filled: */
+	const struct report_job *job;
+	struct strbuf left_out;
+	struct strbuf name; /* of the member at hand */
+	struct err *err;
+};
+
+/* Notes in LEFT_OUT that something is missing; returns 0. */
+int archive_left_out(struct archive *a, const char *what, const char *why);
+/* Adds a file that may be missing: a failure is noted; @path as in tar_add_file(). */
+int archive_try_file(struct archive *a, const char *name, bool executable, int dirfd,
+		     const char *path, const struct tar_want *want);
+int archive_no_memory(struct archive *a);
+
+#endif

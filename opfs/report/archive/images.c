@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "opfs/report/archive/images.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "libsym/elf/vdso.h"
+#include "opfs/profile/lines.h"
+
+/* What only the running system can tell: kernel symbols and the vdso. */
+
+static const char *const kernel_files[] = { "/proc/kallsyms", "/proc/modules",
+					    "/sys/kernel/notes" };
+enum { CHUNK = 64 << 10 };
+
+/* Such files have no size before they are read. */
+static int copy_file(const char *path, int to, uint64_t *len)
+{
+	CLEANUP(close_fd) int from = open(path, O_RDONLY | O_CLOEXEC);
+	char chunk[CHUNK];
+	ssize_t got;
+	int rc = 0;
+
+	if (from < 0)
+		return -errno;
+	for (*len = 0; !rc && (got = read(from, chunk, sizeof(chunk))) != 0;) {
+		if (got < 0)
+			return -errno;
+		rc = file_write_all(to, chunk, (size_t)got);
+		*len += (uint64_t)got;
+	}
+	return rc;
+}
+
+static int add_copy(struct archive *a, const char *name, const char *path)
+{
+	const struct strbuf nothing = { 0 };
+	struct tar_info info = { .name = name,
+				 .mtime = (int64_t)(a->cat->drained_ns / 1000000000u) };
+	int fd = file_unnamed(), rc;
+	uint64_t len;
+
+	if (fd < 0)
+		return archive_left_out(a, path, strerror(-fd));
+	if (vec_push(&a->fds, fd)) {
+		close(fd);
+		return archive_no_memory(a);
+	}
+	rc = copy_file(path, fd, &len);
+	if (rc == -ENOENT) /* a kernel without modules */
+		return 0;
+	if (rc)
+		return archive_left_out(a, path, strerror(-rc));
+	return tar_add_range(a->t, &info, &nothing, fd, 0, len, 0, a->err);
+}
+
+static int add_kernel(struct archive *a)
+{
+	CLEANUP(strbuf_fini) struct strbuf at = { 0 };
+	int rc = 0;
+
+	for (size_t i = 0; i < sizeof(kernel_files) / sizeof(kernel_files[0]) && !rc;
+	     i++) {
+		const char *path = kernel_files[i];
+
+		strbuf_reset(&a->name);
+		strbuf_printf(&a->name, ARCHIVE_DIR "%s", path);
+		strbuf_reset(&at);
+		if (a->cat->archive.has_kernel &&
+		    archive_dir_path(&a->cat->archive, path, &at))
+			path = strbuf_str(&at);
+		if (strbuf_error(&a->name) || strbuf_error(&at))
+			return archive_no_memory(a);
+		if (!tar_has(a->t, a->name.data))
+			rc = add_copy(a, a->name.data, path);
+	}
+	return rc;
+}
+
+static int add_vdso(struct archive *a, const struct build_id *id)
+{
+	struct tar_info info = { .executable = true,
+				 .mtime = (int64_t)(a->cat->drained_ns / 1000000000u) };
+	void *image;
+	size_t size;
+
+	if (!sym_vdso_image(&image, &size))
+		return archive_left_out(a, "[vdso]", "this kernel has none");
+	strbuf_reset(&a->name);
+	strbuf_puts(&a->name, ARCHIVE_DIR);
+	archive_dir_vdso(id, &a->name);
+	info.name = strbuf_str(&a->name);
+	return strbuf_error(&a->name) ? archive_no_memory(a)
+				      : tar_add_bytes(a->t, &info, image, size, a->err);
+}
+
+/*
+ * Binaries that match what was sampled, the files of their names and lines, and sources.
+ */
+
+#define MAX_SOURCE (64u << 20) /* as libsym reads them */
+
+/*
+ * Where a file of the sampled machine goes in the archive; NULL: it has no place there.
+ */
+static const char *place(struct archive *a, const char *path)
+{
+	if (!archive_dir_takes(path)) {
+		archive_left_out(a, path, "a path that no archive can hold");
+		return NULL;
+	}
+	strbuf_reset(&a->name);
+	strbuf_printf(&a->name, ARCHIVE_DIR "%s", path);
+	return strbuf_error(&a->name) ? NULL : a->name.data;
+}
+
+/* ---- binaries */
+
+/*
+ * The path by which the sessions know an image; the path of another place where it was
+ * found means nothing elsewhere.
+ */
+static const char *known_path(const struct archive *a, const struct catalog_image *img,
+			      const char *found)
+{
+	if (img->row && img->row->real_path && img->row->real_path[0] == '/')
+		return img->row->real_path;
+	if (img->name.kind == SPEC_IMAGE_ROOT)
+		return img->name.name;
+	return archive_dir_shown(&a->cat->archive, found);
+}
+
+/* Installed debug files are found by build-id, others beside the image by their name. */
+static int add_debug(struct archive *a, const char *image, const char *debug)
+{
+	const struct tar_want want = { .elf = true };
+	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
+	const char *by_id = strstr(debug, "/.build-id/"), *base = strrchr(debug, '/');
+	const char *dir_end = strrchr(image, '/'), *name;
+
+	if (!*debug || !base || (!by_id && !dir_end))
+		return 0;
+	if (by_id)
+		strbuf_printf(&path, "/usr/lib/debug%s", by_id);
+	else
+		strbuf_printf(&path, "%.*s/.debug%s", (int)(dir_end - image), image,
+			      base);
+	if (strbuf_error(&path))
+		return archive_no_memory(a);
+	name = place(a, path.data);
+	return name ? archive_try_file(a, name, false, AT_FDCWD, debug, &want) : 0;
+}
+
+/*
+ * The path of one of several debug files, wherever it was: it is found by its build-id.
+ */
+static int add_shared(struct archive *a, const char *path, const char *id)
+{
+	const struct tar_want want = { .elf = true };
+	CLEANUP(strbuf_fini) struct strbuf to = { 0 };
+	const char *name;
+
+	strbuf_printf(&to, "/usr/lib/debug/.build-id/%.2s/%s.debug", id,
+		      id + strnlen(id, 2));
+	if (strbuf_error(&to))
+		return archive_no_memory(a);
+	name = place(a, to.data);
+	return name ? archive_try_file(a, name, false, AT_FDCWD, path, &want) : 0;
+}
+
+static bool is_right(const struct sym_table *t)
+{
+	return sym_usable(t->state) || t->state == SYM_NO_SYMBOLS;
+}
+
+static int add_image(struct archive *a, const struct catalog_image *img,
+		     const struct sym_table *t, const struct sym_job *job)
+{
+	const struct tar_want want = { .dev = t->dev, .ino = t->ino };
+	/* texts in tables have no control bytes */
+	const char *at = job->path ? job->path : t->path;
+	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
+	const char *name;
+	int rc = 0;
+
+	if (!is_right(t))
+		return archive_left_out(a, img->shown, t->reason);
+	if (job->kind == SYM_VDSO)
+		return add_vdso(a, &t->build_id);
+	if (t->source == SYM_FROM_KALLSYMS || job->kind == SYM_KALLSYMS)
+		return add_kernel(a);
+	if (img->name.kind == SPEC_IMAGE_ANON) /* a vdso from another archive */
+		archive_dir_vdso(&t->build_id, &path);
+	else
+		strbuf_puts(&path, known_path(a, img, at));
+	if (strbuf_error(&path))
+		return archive_no_memory(a);
+	name = place(a, path.data);
+	if (name)
+		rc = archive_try_file(a, name, true, AT_FDCWD, at, &want);
+	return rc || !name ? rc : add_debug(a, path.data, t->debug_path);
+}
+
+static int load_image(struct archive *a, uint32_t i)
+{
+	const struct profile_image *img = &a->job->p->images[i];
+	CLEANUP(sym_table_putp) struct sym_table *t = NULL;
+	const struct viewer *v = a->job->v;
+	struct sym_job job = img->job;
+	int rc;
+
+	job.cred = viewer_cred(v);
+	rc = sym_cache_load(a->job->syms, &job, viewer_cancel(v), &t, a->err);
+	if (rc == -EINTR || rc == -ENOMEM)
+		return rc;
+	if (rc)
+		return archive_left_out(a, a->cat->images[i].shown,
+					"its helper could not be started");
+	return add_image(a, &a->cat->images[i], t, &job);
+}
+
+/* ---- sources */
+
+static int add_source(struct archive *a, const char *path)
+{
+	const struct tar_want want = { .text = true, .max_size = MAX_SOURCE };
+	const struct archive_dir *dir = &a->cat->archive;
+	CLEANUP(strbuf_fini) struct strbuf at = { 0 };
+	const char *name;
+	int fd = -1;
+
+	if (!archive_dir_takes(path)) /* relative: nobody knows to which directory */
+		return 0;
+	name = place(a, path);
+	if (!name)
+		return archive_no_memory(a);
+	if (archive_dir_path(dir, path, &at) && !strbuf_error(&at))
+		fd = faccessat(AT_FDCWD, at.data, F_OK, 0);
+	if (!fd)
+		return archive_try_file(a, name, false, AT_FDCWD, at.data, &want);
+	if (faccessat(AT_FDCWD, path, F_OK, AT_EACCESS))
+		return 0; /* annotate/ reports those */
+	return archive_try_file(a, name, false, AT_FDCWD, path, &want);
+}
+
+static int add_lines(struct archive *a, uint32_t image, const struct sym_lines *l)
+{
+	const struct catalog_image *img = &a->cat->images[image];
+	int rc = add_debug(a, known_path(a, img, ""), l->debug_path);
+
+	if (!rc && *l->alt_path)
+		rc = add_shared(a, l->alt_path, l->alt_id);
+	for (size_t i = 0; i < l->nr_files && !rc; i++) {
+		if (viewer_gone(a->job->v))
+			return report_interrupted(a->err);
+		rc = add_source(a, l->files[i]);
+	}
+	return rc;
+}
+
+static int add_sources(struct archive *a, const struct profile_row *const *rows,
+		       size_t nr, enum lines_of what)
+{
+	const struct lines_query q = { .p = a->job->p,
+				       .rows = rows,
+				       .nr_rows = nr,
+				       .what = what,
+				       .flags = SYM_LINES_INLINES,
+				       .syms = a->job->syms,
+				       .v = a->job->v };
+	CLEANUP(lines_freep) struct lines *lines = NULL;
+	int rc = lines_load(&q, &lines, a->err);
+
+	for (uint32_t i = 0; i < a->cat->nr_images && !rc; i++) {
+		const struct sym_lines *l =
+			a->job->p->images[i].used ? lines_image(lines, i) : NULL;
+
+		if (l)
+			rc = add_lines(a, i, l);
+	}
+	return rc;
+}
+
+/*
+ * Asks for the lines of all code that reports may show: functions, and samples outside.
+ */
+static int add_all_sources(struct archive *a)
+{
+	const struct profile *p = a->job->p;
+	CLEANUP(free_ptr) const struct profile_row **outside = NULL;
+	size_t nr = 0;
+	int rc;
+
+	outside = calloc(p->nr_rows + 1, sizeof(*outside));
+	if (!outside)
+		return archive_no_memory(a);
+	for (size_t i = 0; i < p->nr_rows; i++)
+		if (!p->rows[i].sym)
+			outside[nr++] = &p->rows[i];
+	rc = add_sources(a, NULL, 0, LINES_OF_CODE);
+	return rc ? rc : add_sources(a, outside, nr, LINES_OF_HITS);
+}
+
+int archive_add_images(struct archive *a)
+{
+	const struct profile *p = a->job->p;
+	int rc = 0;
+
+	if (!a->job->syms)
+		return 0;
+	for (uint32_t i = 0; i < a->cat->nr_images && !rc; i++)
+		if (p->images[i].used && p->images[i].has_job)
+			rc = load_image(a, i);
+	return rc ? rc : add_all_sources(a);
+}

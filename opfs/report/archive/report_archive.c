@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "opfs/report/archive/archive.h"
+#include "opfs/report/archive/images.h"
+#include "opfs/report/archive/sessions.h"
+
+/*
+ * archive.tar: sessions with everything that their reports are made from, for another
+ * machine.
+ */
+
+static void archive_free(struct archive *a)
+{
+	if (!a)
+		return;
+	tar_free(a->t);
+	catalog_put(a->cat);
+	vec_for(&a->fds, fd)
+		close(*fd);
+	vec_fini(&a->fds);
+	strbuf_fini(&a->left_out);
+	strbuf_fini(&a->name);
+	free(a);
+}
+
+static void archive_freep(struct archive **a)
+{
+	archive_free(*a);
+}
+
+static int fill(struct archive *a)
+{
+	const int64_t mtime = (int64_t)(a->cat->drained_ns / 1000000000u);
+	const struct tar_info left_out = { .name = "LEFT_OUT", .mtime = mtime };
+	int rc = archive_add_sessions(a);
+
+	rc = rc ? rc : archive_add_images(a);
+	if (!rc && strbuf_error(&a->left_out))
+		rc = archive_no_memory(a);
+	if (!rc && a->left_out.len)
+		rc = tar_add_bytes(a->t, &left_out, a->left_out.data, a->left_out.len,
+				   a->err);
+	strbuf_fini(&a->left_out);
+	return rc ? rc : tar_seal(a->t, mtime, a->err);
+}
+
+/* ---- as a text */
+
+static int read_part(void *ctx, char *buf, size_t len, off_t off,
+		     const atomic_bool *cancel)
+{
+	struct archive *a = ctx;
+
+	return tar_read(a->t, buf, len, off, cancel);
+}
+
+static bool is_fresh(void *ctx)
+{
+	struct archive *a = ctx;
+
+	return tar_fresh(a->t);
+}
+
+static void free_archive(void *ctx)
+{
+	archive_free(ctx);
+}
+
+static const struct text_source source = { .read = read_part,
+					   .free = free_archive,
+					   .fresh = is_fresh };
+
+static int open_archive(const struct report_job *job, struct text **out, struct err *err)
+{
+	CLEANUP(archive_freep) struct archive *a = calloc(1, sizeof(*a));
+	int rc = a ? tar_new(&a->t, err) : report_no_memory(err);
+
+	if (rc)
+		return rc;
+	a->cat = catalog_get(job->p->cat);
+	a->job = job;
+	a->err = err;
+	rc = fill(a);
+	a->job = NULL;
+	a->err = NULL;
+	rc = rc ? rc : text_new_source(&source, a, (size_t)tar_size(a->t), out, err);
+	if (!rc)
+		a = NULL;
+	return rc;
+}
+
+const struct report report_archive = {
+	.name = "archive.tar",
+	.doc = "sessions, binaries, debug files and sources, for another machine",
+	.needs = PROFILE_HITS | PROFILE_ARCS,
+	.more = true,
+	.session = true,
+	.owner = true,
+	.tags = OPTION_TAG(IMAGE_PATH) | OPTION_TAG(ROOT),
+	.open = open_archive,
+};

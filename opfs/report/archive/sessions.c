@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "opfs/report/archive/sessions.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/escape.h"
+#include "base/file.h"
+#include "libspec/session/stats.h"
+
+/* A session's own files: as they are, or copies while somebody writes to the session. */
+
+static const char *member_name(struct archive *a, const struct catalog_dir *d,
+			       const char *path)
+{
+	strbuf_reset(&a->name);
+	strbuf_printf(&a->name, "samples/%s/%s", d->session, path);
+	return strbuf_str(&a->name);
+}
+
+static int64_t drained_s(const struct archive *a)
+{
+	return (int64_t)(a->cat->drained_ns / 1000000000u);
+}
+
+/* ---- saved sessions: every file below the directory */
+
+struct walk { /* directories still to be read */
+	VEC(char *) todo;
+};
+
+static void walk_fini(struct walk *w)
+{
+	vec_for(&w->todo, dir)
+		free(*dir);
+	vec_fini(&w->todo);
+}
+
+/* Takes ownership of @path if it is a directory. */
+static int visit(struct archive *a, const struct catalog_dir *d, struct walk *w,
+		 const char *path)
+{
+	const struct tar_want any = { 0 };
+	struct stat st;
+	char *copy;
+
+	if (fstatat(d->fd, path, &st, AT_SYMLINK_NOFOLLOW))
+		return 0; /* removed while we walk */
+	if (S_ISREG(st.st_mode))
+		return archive_try_file(a, member_name(a, d, path), false, d->fd, path,
+					&any);
+	if (!S_ISDIR(st.st_mode))
+		return archive_left_out(a, member_name(a, d, path),
+					"is neither a file nor a directory");
+	copy = strdup(path);
+	if (copy && !vec_push(&w->todo, copy))
+		return 0;
+	free(copy);
+	return archive_no_memory(a);
+}
+
+/* Hidden files are the collector's own: unfinished files, and figures on a full disk. */
+static bool is_passed_over(const char *dir, const char *name)
+{
+	return !strcmp(name, ".") || !strcmp(name, "..") ||
+	       (name[0] == '.' && (!*dir || !strcmp(dir, "stats")));
+}
+
+static int read_dir(struct archive *a, const struct catalog_dir *d, struct walk *w,
+		    const char *path)
+{
+	CLEANUP(strbuf_fini) struct strbuf child = { 0 };
+	CLEANUP(close_dir) DIR *dir = NULL;
+	CLEANUP(close_fd) int fd = -1;
+	struct dirent *e;
+	int rc = 0;
+
+	fd = file_open_within(d->fd, *path ? path : ".",
+			      O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	dir = fd >= 0 ? fdopendir(fd) : NULL;
+	if (!dir)
+		return archive_left_out(a, member_name(a, d, path), "cannot be read");
+	take_fd(&fd);
+	while (!rc && (e = readdir(dir))) {
+		if (is_passed_over(path, e->d_name))
+			continue;
+		if (viewer_gone(a->job->v))
+			return report_interrupted(a->err);
+		strbuf_reset(&child);
+		strbuf_printf(&child, "%s%s%s", path, *path ? "/" : "", e->d_name);
+		rc = strbuf_error(&child) ? archive_no_memory(a)
+					  : visit(a, d, w, child.data);
+	}
+	return rc;
+}
+
+static int add_saved(struct archive *a, const struct catalog_dir *d)
+{
+	CLEANUP(walk_fini) struct walk w = { 0 };
+	int rc = read_dir(a, d, &w, "");
+
+	while (!rc && w.todo.len) {
+		CLEANUP(free_ptr) char *path = w.todo.data[--w.todo.len];
+
+		rc = read_dir(a, d, &w, path);
+	}
+	return rc;
+}
+
+/* ---- live ones: the catalog has a copy of the samples */
+
+/*
+ * Writes a whole sample file anew; its hash table may be empty, since readers do not use
+ * it.
+ */
+static int add_frozen(struct archive *a, const struct catalog_dir *d,
+		      const struct catalog_file *f)
+{
+	struct spec_sample_descr descr = { .size = SPEC_SAMPLE_MIN_NODES,
+					   .current_size = f->nr_nodes + 1 };
+	struct tar_info info = { .mtime = drained_s(a) };
+	const struct spec_sample_node unused = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf head = { 0 };
+	uint64_t bytes = (uint64_t)f->nr_nodes * sizeof(unused);
+
+	while (descr.size < descr.current_size)
+		descr.size *= 2;
+	strbuf_add(&head, &f->header, sizeof(f->header));
+	strbuf_add(&head, &descr, sizeof(descr));
+	strbuf_add(&head, &unused, sizeof(unused));
+	info.name = member_name(a, d, f->path);
+	if (strbuf_error(&head) || strbuf_error(&a->name))
+		return archive_no_memory(a);
+	return tar_add_range(a->t, &info, &head, a->cat->copy_fd, f->copy_off, bytes,
+			     (uint64_t)(descr.size - descr.current_size) *
+					     sizeof(unused) +
+				     (uint64_t)descr.size * sizeof(uint32_t),
+			     a->err);
+}
+
+static int add_text(struct archive *a, const struct catalog_dir *d, const char *path,
+		    const char *text, size_t len)
+{
+	struct tar_info info = { .mtime = drained_s(a) };
+
+	info.name = member_name(a, d, path);
+	if (strbuf_error(&a->name))
+		return archive_no_memory(a);
+	return tar_add_bytes(a->t, &info, text, len, a->err);
+}
+
+static bool plain_event(unsigned char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+	       (c >= 'a' && c <= 'z') || c == '_' || c == '-';
+}
+
+/* A live session is archived as it was at this generation, and marked as closed. */
+static int add_figures(struct archive *a, const struct catalog_dir *d)
+{
+	CLEANUP(strbuf_fini) struct strbuf path = { 0 }, text = { 0 };
+	int rc = 0;
+
+	for (int i = 0; i < SPEC_NR_STATS && !rc; i++) {
+		if (!d->stats.value[i])
+			continue;
+		strbuf_reset(&path);
+		strbuf_reset(&text);
+		strbuf_printf(&path, "stats/%s", spec_stat_info[i].name);
+		strbuf_printf(&text, "%" PRIu64, d->stats.value[i]);
+		rc = add_text(a, d, strbuf_str(&path), strbuf_str(&text), text.len);
+	}
+	for (size_t i = 0; i < d->nr_throttled && !rc; i++) {
+		strbuf_reset(&path);
+		strbuf_puts(&path, "stats/throttled/");
+		escape_add(&path, d->throttled[i], strlen(d->throttled[i]), plain_event);
+		rc = add_text(a, d, strbuf_str(&path), "", 0);
+	}
+	strbuf_reset(&text);
+	for (size_t i = 0; i < d->nr_notes; i++)
+		strbuf_printf(&text, "%s\n", d->notes[i]);
+	if (!rc && text.len)
+		rc = add_text(a, d, "stats/notes", strbuf_str(&text), text.len);
+	strbuf_reset(&text);
+	strbuf_printf(&text, "%" PRIu64 " %" PRIu64 " closed\n", d->live.generation,
+		      d->live.drained_ns);
+	if (!rc && d->has_live)
+		rc = add_text(a, d, "stats/live", strbuf_str(&text), text.len);
+	return strbuf_error(&path) || strbuf_error(&text) ? archive_no_memory(a) : rc;
+}
+
+static int add_live(struct archive *a, const struct catalog_dir *d)
+{
+	static const char *const tables[] = { "images", "tasks", "stats/started" };
+	const struct tar_want want = { .grows = true };
+	int rc = add_figures(a, d);
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !rc; i++)
+		if (!faccessat(d->fd, tables[i], F_OK, AT_SYMLINK_NOFOLLOW))
+			rc = archive_try_file(a, member_name(a, d, tables[i]), false,
+					      d->fd, tables[i], &want);
+	for (size_t i = 0; i < a->cat->nr_files && !rc; i++)
+		if (&a->cat->dirs[a->cat->files[i].dir] == d)
+			rc = add_frozen(a, d, &a->cat->files[i]);
+	for (size_t i = 0; i < a->cat->nr_bad && !rc; i++)
+		rc = archive_left_out(a, a->cat->bad[i].path, a->cat->bad[i].reason);
+	return rc;
+}
+
+/* ---- both */
+
+static int add_session(struct archive *a, const struct catalog_dir *d)
+{
+	struct tar_info info = { .mtime = drained_s(a) };
+	struct stat st;
+	int rc;
+
+	if (d->fd >= 0 && !fstat(d->fd, &st))
+		info.mtime = st.st_mtim.tv_sec;
+	info.name = member_name(a, d, "");
+	if (strbuf_error(&a->name))
+		return archive_no_memory(a);
+	rc = tar_add_dir(a->t, &info, a->err);
+	if (rc || d->fd < 0) /* "current" that is not there yet */
+		return rc;
+	return catalog_is_live(d) ? add_live(a, d) : add_saved(a, d);
+}
+
+int archive_add_sessions(struct archive *a)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < a->cat->nr_dirs && !rc; i++)
+		rc = add_session(a, &a->cat->dirs[i]);
+	return rc;
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "opfs/report/column.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/escape.h"
+#include "base/hex.h"
+#include "base/percent.h"
+#include "opfs/profile/compare.h"
+
+/*
+ * Long tables end in thousands of rows with equal counts, so the last percentage is
+ * kept.
+ */
+struct column_share {
+	uint64_t samples;
+	bool known;
+	char text[PERCENT_MAX];
+};
+
+struct column_at {
+	const struct column_table *t;
+	const struct view *v;
+	const struct profile_row *row;
+	const struct column_part *part; /* NULL: the whole row */
+	size_t class;
+};
+
+struct column {
+	const char *title;
+	unsigned width;
+	bool (*wanted)(const struct view *v); /* NULL: always */
+	void (*add)(const struct column_at *at, struct strbuf *out);
+};
+
+static uint64_t samples_of(const struct column_at *at)
+{
+	return (at->part ? at->part->samples : at->row->samples)[at->class];
+}
+
+static uint64_t total_of(const struct column_at *at)
+{
+	return (at->part ? at->part->totals : at->v->totals)[at->class];
+}
+
+static uint64_t cumulated_of(const struct column_at *at)
+{
+	return (at->part ? at->part->cumulated : at->t->cumulated)[at->class];
+}
+
+static bool wants_vma(const struct view *v)
+{
+	return v->options.show_address;
+}
+
+static bool wants_cumulated(const struct view *v)
+{
+	return v->options.accumulated;
+}
+
+static bool wants_diff(const struct view *v)
+{
+	return v->p->base != NULL;
+}
+
+static bool wants_lines(const struct view *v)
+{
+	return v->options.show_lines;
+}
+
+static bool wants_image(const struct view *v)
+{
+	return v->show_image;
+}
+
+static bool wants_app(const struct view *v)
+{
+	return v->show_app;
+}
+
+static void add_percent(uint64_t part, uint64_t whole, struct strbuf *out)
+{
+	char text[PERCENT_MAX];
+
+	percent_format(percent_of(part, whole), text);
+	strbuf_puts(out, text);
+}
+
+static void add_vma(const struct column_at *at, struct strbuf *out)
+{
+	uint64_t vma = at->part && at->part->place ? at->part->place->vma : at->row->vma;
+
+	hex_add_number(out, vma, at->v->wide_vma ? 16 : 8, '0');
+}
+
+static void add_samples(const struct column_at *at, struct strbuf *out)
+{
+	strbuf_number(out, samples_of(at), 0);
+}
+
+static void add_cumulated(const struct column_at *at, struct strbuf *out)
+{
+	strbuf_number(out, cumulated_of(at), 0);
+}
+
+static void add_share(const struct column_at *at, struct strbuf *out)
+{
+	struct column_share *s = &at->t->shares[at->class];
+	uint64_t samples = at->row->samples[at->class];
+
+	if (at->row->gone) {
+		strbuf_puts(out, "---");
+		return;
+	}
+	if (at->part) {
+		add_percent(samples_of(at), total_of(at), out);
+		return;
+	}
+	if (!s->known || s->samples != samples) {
+		percent_format(percent_of(samples, at->v->totals[at->class]), s->text);
+		s->samples = samples;
+		s->known = true;
+	}
+	strbuf_puts(out, s->text);
+}
+
+/* opreport's "diff %": the change of the share in percent of what it was. */
+static void add_diff(const struct column_at *at, struct strbuf *out)
+{
+	const struct profile_row *row = at->row;
+
+	switch (profile_changed(row->samples, row->was, row->gone, at->class)) {
+	case PROFILE_NEW:
+		strbuf_puts(out, "+++");
+		break;
+	case PROFILE_GONE:
+		strbuf_puts(out, "---");
+		break;
+	case PROFILE_BOTH:
+		strbuf_printf(out, "%+.4f",
+			      profile_growth(row->samples[at->class],
+					     at->v->totals[at->class],
+					     row->was[at->class],
+					     at->v->was_totals[at->class]));
+		break;
+	default:
+		strbuf_puts(out, "0");
+	}
+}
+
+/* True if the difference is more than chance. */
+static void add_sure(const struct column_at *at, struct strbuf *out)
+{
+	const struct profile_row *row = at->row;
+	uint64_t now = row->gone ? 0 : row->samples[at->class];
+
+	strbuf_puts(out, profile_significant(now, at->v->totals[at->class],
+					     row->was ? row->was[at->class] : 0,
+					     at->v->was_totals[at->class])
+				 ? "yes"
+				 : "no");
+}
+
+static void add_cumulated_share(const struct column_at *at, struct strbuf *out)
+{
+	if (at->row->gone) {
+		strbuf_puts(out, "---");
+		return;
+	}
+	add_percent(cumulated_of(at), total_of(at), out);
+}
+
+static void add_lines(const struct column_at *at, struct strbuf *out)
+{
+	const struct lines *lines = at->v->options.lines;
+	struct line_place place;
+	bool known = lines && lines_of_row(lines, at->row, &place);
+
+	if (at->part && at->part->place)
+		view_place(&at->v->options, at->part->place->line, out);
+	else
+		view_place(&at->v->options, known ? &place : NULL, out);
+}
+
+static void add_image(const struct column_at *at, struct strbuf *out)
+{
+	escape_text(out, view_image_name(at->v->p, &at->v->options, at->row->image));
+}
+
+static void add_app(const struct column_at *at, struct strbuf *out)
+{
+	escape_text(out, view_image_name(at->v->p, &at->v->options, at->row->app));
+}
+
+static void add_symbol(const struct column_at *at, struct strbuf *out)
+{
+	escape_text(out, at->row->name);
+	if (at->part && at->part->suffix)
+		strbuf_puts(out, at->part->suffix);
+}
+
+/* Widths are opreport's; a class repeats the middle group. */
+static const struct column before[] = {
+	{ "vma", 9, wants_vma, add_vma },
+};
+static const struct column of_class[] = {
+	{ "samples", 9, NULL, add_samples },
+	{ "cum. samples", 14, wants_cumulated, add_cumulated },
+	{ "%", 9, NULL, add_share },
+	{ "cum. %", 11, wants_cumulated, add_cumulated_share },
+	{ "diff %", 10, wants_diff, add_diff },
+	{ "sure", 5, wants_diff, add_sure },
+};
+static const struct column source[] = {
+	{ "linenr info", 28, wants_lines, add_lines },
+};
+static const struct column after[] = {
+	/* the same for every place in a row */
+	{ "image name", 25, wants_image, add_image },
+	{ "app name", 25, wants_app, add_app },
+	{ "symbol name", 30, NULL, add_symbol },
+};
+
+/* A line in the making: @gap blanks are due before the next field. */
+struct line {
+	struct strbuf *out;
+	size_t gap;
+};
+
+/* @at->row NULL: the titles. */
+static void add_columns(struct line *line, const struct column *cols, size_t nr,
+			const struct column_at *at)
+{
+	for (size_t i = 0; i < nr; i++) {
+		const struct column *col = &cols[i];
+		size_t start, len;
+
+		if (col->wanted && !col->wanted(at->v))
+			continue;
+		strbuf_fill(line->out, ' ', line->gap);
+		start = line->out->len;
+		if (at->row)
+			col->add(at, line->out);
+		else
+			strbuf_puts(line->out, col->title);
+		len = line->out->len - start;
+		line->gap = len < col->width ? col->width - len : 1;
+	}
+}
+
+#define NR(array) (sizeof(array) / sizeof((array)[0]))
+
+static void add_line(const struct column_table *t, const struct profile_row *row,
+		     const struct column_part *part, struct strbuf *out)
+{
+	struct column_at at = { .t = t, .v = t->v, .row = row, .part = part };
+	struct line line = { .out = out };
+
+	add_columns(&line, before, NR(before), &at);
+	for (at.class = 0; at.class < t->v->p->nr_classes; at.class ++)
+		add_columns(&line, of_class, NR(of_class), &at);
+	add_columns(&line, source, NR(source), &at);
+	if (!part || !part->place)
+		add_columns(&line, after, NR(after), &at);
+	strbuf_putc(out, '\n');
+}
+
+int column_table_init(struct column_table *t, const struct view *v)
+{
+	size_t nr = v->p->nr_classes;
+
+	*t = (struct column_table){
+		.v = v,
+		.cumulated = calloc(nr + 1, sizeof(*t->cumulated)),
+		.shares = calloc(nr + 1, sizeof(*t->shares)),
+	};
+	if (t->cumulated && t->shares)
+		return 0;
+	column_table_fini(t);
+	return -ENOMEM;
+}
+
+void column_table_fini(struct column_table *t)
+{
+	free(t->cumulated);
+	free(t->shares);
+	*t = (struct column_table){ 0 };
+}
+
+void column_titles(const struct column_table *t, struct strbuf *out)
+{
+	add_line(t, NULL, NULL, out);
+}
+
+void column_row(struct column_table *t, const struct profile_row *row, struct strbuf *out)
+{
+	for (size_t c = 0; c < t->v->p->nr_classes; c++)
+		t->cumulated[c] += row->gone ? 0 : row->samples[c];
+	add_line(t, row, NULL, out);
+}
+
+void column_part(struct column_table *t, const struct column_part *part,
+		 struct strbuf *out)
+{
+	for (size_t c = 0; c < t->v->p->nr_classes; c++)
+		part->cumulated[c] += part->samples[c];
+	strbuf_puts(out, "  ");
+	add_line(t, part->row, part, out);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/cleanup.h"
+#include "opfs/report/column.h"
+#include "opfs/report/report.h"
+
+static int render_symbols(const struct report_job *job, struct strbuf *out,
+			  struct err *err)
+{
+	CLEANUP(view_fini) struct view view = { 0 };
+	CLEANUP(column_table_fini) struct column_table table = { 0 };
+	CLEANUP(lines_freep) struct lines *lines = NULL;
+	const struct profile *p = job->p;
+	struct view_options options;
+	int rc;
+
+	if (report_nothing(p, out))
+		return report_done(out, err);
+	rc = report_view_options(job, &options, &lines, err);
+	if (rc)
+		return rc;
+	if (view_init(&view, p, &options) || column_table_init(&table, &view))
+		return report_no_memory(err);
+	if (!job->o->view.no_header) {
+		report_header(job, out);
+		report_wholes(p, out);
+		column_titles(&table, out);
+	}
+	for (size_t i = 0; i < view.nr_rows; i++) {
+		if (i % 1024 == 0 && viewer_gone(job->v))
+			return report_interrupted(err);
+		column_row(&table, view.rows[i], out);
+	}
+	return report_done(out, err);
+}
+
+const struct report report_symbols = {
+	.name = "report",
+	.doc = "samples by symbol, as opreport -l",
+	.needs = PROFILE_SYMBOLS,
+	.tags = REPORT_TAGS_ROWS | OPTION_TAG(SORT) | OPTION_TAG(DIFF),
+	.words = REPORT_WORDS_TABLE,
+	.render = render_symbols,
+};

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/escape.h"
+#include "base/percent.h"
+#include "opfs/report/report_with.h"
+
+/*
+ * report.tsv, for programs.  Columns never change: names in the first line, tabs
+ * between, bytes that would break a line or a field as %XX (and % itself as %25).  A
+ * field that a row does not have is empty.  New columns are added at the end.
+ */
+struct cell {
+	const struct view *view;
+	const struct profile_row *row;
+	size_t class;
+	const char *event;              /* as the field has it */
+	const struct line_place *place; /* NULL: not asked for, or not known */
+};
+
+struct tsv_column {
+	const char *title;
+	bool compares; /* empty but with diff: */
+	void (*add)(const struct cell *c, struct strbuf *out);
+};
+
+static void add_field(const char *text, struct strbuf *out)
+{
+	escape_add(out, text, strlen(text), escape_plain_field);
+}
+
+static void add_event(const struct cell *c, struct strbuf *out)
+{
+	strbuf_puts(out, c->event);
+}
+
+static void add_app(const struct cell *c, struct strbuf *out)
+{
+	add_field(c->view->p->cat->images[c->row->app].shown, out);
+}
+
+static void add_image(const struct cell *c, struct strbuf *out)
+{
+	add_field(c->view->p->cat->images[c->row->image].shown, out);
+}
+
+static void add_symbol(const struct cell *c, struct strbuf *out)
+{
+	add_field(c->row->name, out);
+}
+
+static void add_samples(const struct cell *c, struct strbuf *out)
+{
+	strbuf_printf(out, "%" PRIu64, report_now(c->row, c->class));
+}
+
+static double share(const struct cell *c)
+{
+	return percent_of(report_now(c->row, c->class), c->view->totals[c->class]);
+}
+
+static double base_share(const struct cell *c)
+{
+	return percent_of(report_was(c->row, c->class),
+			  c->view->p->classes[c->class].was_total);
+}
+
+static void add_share(const struct cell *c, struct strbuf *out)
+{
+	strbuf_printf(out, "%.4f", share(c));
+}
+
+static void add_share_error(const struct cell *c, struct strbuf *out)
+{
+	strbuf_printf(out, "%.4f",
+		      percent_error(report_now(c->row, c->class),
+				    c->view->totals[c->class]));
+}
+
+static void add_mangled(const struct cell *c, struct strbuf *out)
+{
+	if (c->row->sym)
+		add_field(c->row->sym->name, out);
+}
+
+static void add_vma(const struct cell *c, struct strbuf *out)
+{
+	if (c->row->sym)
+		strbuf_printf(out, "0x%" PRIx64, c->row->vma);
+}
+
+static void add_file(const struct cell *c, struct strbuf *out)
+{
+	if (c->place)
+		add_field(c->place->file, out);
+}
+
+static void add_line(const struct cell *c, struct strbuf *out)
+{
+	if (c->place && c->place->line)
+		strbuf_printf(out, "%" PRIu32, c->place->line);
+}
+
+static void add_number(int64_t n, struct strbuf *out)
+{
+	if (n != SPEC_ALL)
+		strbuf_printf(out, "%" PRId64, n);
+}
+
+static void add_tgid(const struct cell *c, struct strbuf *out)
+{
+	add_number(c->view->p->classes[c->class].tgid, out);
+}
+
+static void add_tid(const struct cell *c, struct strbuf *out)
+{
+	add_number(c->view->p->classes[c->class].tid, out);
+}
+
+static void add_cpu(const struct cell *c, struct strbuf *out)
+{
+	add_number(c->view->p->classes[c->class].cpu, out);
+}
+
+static void add_base_samples(const struct cell *c, struct strbuf *out)
+{
+	strbuf_printf(out, "%" PRIu64, report_was(c->row, c->class));
+}
+
+static void add_base_share(const struct cell *c, struct strbuf *out)
+{
+	strbuf_printf(out, "%.4f", base_share(c));
+}
+
+static void add_difference(const struct cell *c, struct strbuf *out)
+{
+	strbuf_printf(out, "%.4f", share(c) - base_share(c));
+}
+
+static void add_sure(const struct cell *c, struct strbuf *out)
+{
+	strbuf_putc(out, report_sure(c->view, c->row, c->class) ? '1' : '0');
+}
+
+static const struct tsv_column columns[] = {
+	{ "event", false, add_event },
+	{ "application", false, add_app },
+	{ "image", false, add_image },
+	{ "symbol", false, add_symbol },
+	{ "samples", false, add_samples },
+	{ "share", false, add_share },
+	{ "share_error", false, add_share_error },
+	{ "mangled", false, add_mangled },
+	{ "vma", false, add_vma },
+	{ "file", false, add_file },
+	{ "line", false, add_line },
+	{ "tgid", false, add_tgid },
+	{ "tid", false, add_tid },
+	{ "cpu", false, add_cpu },
+	{ "base_samples", true, add_base_samples },
+	{ "base_share", true, add_base_share },
+	{ "difference", true, add_difference },
+	{ "sure", true, add_sure },
+};
+
+#define NR_COLUMNS (sizeof(columns) / sizeof(columns[0]))
+
+static void add_row(const struct cell *c, struct strbuf *out)
+{
+	for (size_t i = 0; i < NR_COLUMNS; i++) {
+		if (i)
+			strbuf_putc(out, '\t');
+		if (!columns[i].compares || c->view->p->base)
+			columns[i].add(c, out);
+	}
+	strbuf_putc(out, '\n');
+}
+
+static void add_titles(struct strbuf *out)
+{
+	for (size_t i = 0; i < NR_COLUMNS; i++)
+		strbuf_printf(out, "%s%s", i ? "\t" : "", columns[i].title);
+	strbuf_putc(out, '\n');
+}
+
+static int add_class(const struct view *view, size_t class,
+		     const struct report_lines *lines, const struct viewer *v,
+		     struct strbuf *out, struct err *err)
+{
+	CLEANUP(strbuf_fini) struct strbuf event = { 0 }, plain = { 0 };
+	struct cell cell = { .view = view, .class = class };
+	struct line_place at;
+
+	report_event(&view->p->classes[class], &plain);
+	escape_add(&event, strbuf_str(&plain), plain.len, escape_plain_field);
+	if (strbuf_error(&event) || strbuf_error(&plain))
+		return report_no_memory(err);
+	cell.event = strbuf_str(&event);
+	for (size_t i = 0; i < view->nr_rows; i++) {
+		if (i % 1024 == 0 && viewer_gone(v))
+			return report_interrupted(err);
+		cell.row = view->rows[i];
+		if (!report_now(cell.row, class) && !report_was(cell.row, class))
+			continue;
+		cell.place = report_line_of_row(lines, cell.row, &at) ? &at : NULL;
+		add_row(&cell, out);
+	}
+	return 0;
+}
+
+static int render_tsv(const struct report_job *job, struct strbuf *out, struct err *err)
+{
+	CLEANUP(view_fini) struct view view = { 0 };
+	CLEANUP(report_lines_fini) struct report_lines lines = { 0 };
+	const struct profile *p = job->p;
+	struct view_options how;
+	int rc;
+
+	rc = report_lines_load(job, &lines, &how, err);
+	if (rc)
+		return rc;
+	if (view_init(&view, p, &how))
+		return report_no_memory(err);
+	add_titles(out);
+	for (size_t c = 0; c < p->nr_classes; c++) {
+		rc = add_class(&view, c, &lines, job->v, out, err);
+		if (rc)
+			return rc;
+	}
+	return report_done(out, err);
+}
+
+const struct report report_tsv = {
+	.name = "report.tsv",
+	.doc = "the same for programs: event, application, image, symbol, samples, share "
+	       "...",
+	.needs = PROFILE_SYMBOLS,
+	.tags = REPORT_TAGS_ROWS | OPTION_TAG(SORT) | OPTION_TAG(DIFF),
+	.words = REPORT_WORDS_ROWS | OPTION_WITH(DEBUG_INFO),
+	.render = render_tsv,
+};

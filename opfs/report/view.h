@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef OPFS_REPORT_VIEW_H
+#define OPFS_REPORT_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/strbuf.h"
+#include "opfs/profile/lines.h"
+#include "opfs/profile/profile.h"
+
+/*
+ * Which rows of a profile a text shows, in which order, and what percentages are of.  A
+ * view borrows from its profile, and must be freed before it.
+ */
+enum view_key { /* in the order in which keys that nobody named follow */
+		VIEW_BY_SAMPLES,
+		VIEW_BY_IMAGE,
+		VIEW_BY_APP,
+		VIEW_BY_SYMBOL,
+		VIEW_BY_DEBUG,
+		VIEW_BY_VMA,
+		VIEW_BY_DIFF, /* of two profiles only */
+		VIEW_NR_KEYS
+};
+
+struct view_options {   /* zeros are the defaults */
+	size_t nr_sort; /* keys that were named, the most important first */
+	enum view_key sort[VIEW_NR_KEYS];
+	bool reverse;        /* reverse every key */
+	double threshold;    /* percent: leaves out rows below it */
+	bool long_filenames; /* paths instead of basenames, also for sorting */
+	bool show_address;   /* column vma */
+	bool accumulated;    /* columns cum. samples and cum. % */
+	bool no_header;
+	bool global_percent;       /* dependent images: percent of the whole */
+	bool only_called;          /* rows without a sample too, which only arcs know */
+	bool exclude_dependent;    /* only samples of an application's own image */
+	const struct lines *lines; /* LINES_OF_SYMBOLS of the rows, for sort:debug and the
+				    * next; outlives the view; NULL: none is known */
+	bool show_lines;           /* column linenr info */
+};
+
+/* Rows by symbol. */
+struct view {
+	const struct profile *p;
+	struct view_options options;
+	const struct profile_row **rows;
+	size_t nr_rows;
+	uint64_t *totals;     /* one a class: what percentages are of */
+	uint64_t *was_totals; /* in a comparison: of the older side */
+	bool show_image;      /* some row's image is not its application */
+	bool show_app;        /* some class has more than one application */
+	bool wide_vma;        /* some row's address needs more than 32 bits */
+};
+
+/**
+ * view_init - chooses and sorts rows
+ * @p: loaded with PROFILE_SYMBOLS
+ * @o: copied
+ * Leaves out rows that stand aside, rows without a sample unless @only_called is set, and
+ * rows below the threshold in every class, which still count in the totals.
+ * Returns 0 or -ENOMEM.
+ */
+int view_init(struct view *v, const struct profile *p, const struct view_options *o);
+void view_fini(struct view *v);
+
+/* The shown name of @image: its path, or only the last part. */
+const char *view_image_name(const struct profile *p, const struct view_options *o,
+			    uint32_t image);
+
+/* Appends column linenr info: "main.c:7"; @at NULL: "(no location information)". */
+void view_place(const struct view_options *o, const struct line_place *at,
+		struct strbuf *out);
+
+/* Applications, each with its images that were sampled. */
+struct view_app {
+	uint32_t app;
+	uint64_t *samples; /* one a class */
+	uint64_t *was;     /* in a comparison: the older side's; NULL: none */
+	bool gone;         /* only on the older side: @samples are of there */
+	const struct profile_pair **images; /* those with samples */
+	size_t nr_images;
+	bool alone; /* nothing but its own image: needs no lines for images */
+};
+
+struct view_apps {
+	const struct profile *p;
+	struct view_options options;
+	struct view_app *apps;
+	size_t nr_apps;
+	uint64_t *totals;
+	uint64_t *was_totals; /* in a comparison: of the older side */
+	struct arena arena;
+};
+
+/* As view_init(); needs PROFILE_PAIRS only.  The threshold applies to the samples of
+ * applications in class 0. */
+int view_apps_init(struct view_apps *v, const struct profile *p,
+		   const struct view_options *o);
+void view_apps_fini(struct view_apps *v);
+
+static inline void view_add_samples(uint64_t *to, const uint64_t *from, size_t nr_classes)
+{
+	for (size_t c = 0; c < nr_classes; c++)
+		to[c] += from[c];
+}
+
+#endif

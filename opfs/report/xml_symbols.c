@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "opfs/report/xml_symbols.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/markup.h"
+
+/* ---- which rows are the same symbol */
+
+static int compare_rows(const void *x, const void *y, void *ctx)
+{
+	const struct profile *p = ctx;
+	const struct profile_row *a = &p->rows[*(const uint32_t *)x];
+	const struct profile_row *b = &p->rows[*(const uint32_t *)y];
+
+	if (a->image != b->image)
+		return a->image < b->image ? -1 : 1;
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	return a->sym < b->sym ? -1 : a->sym > b->sym;
+}
+
+static int group_rows(struct xml_symbols *s)
+{
+	struct profile *p = (struct profile *)s->job->p; /* for qsort_r(), unchanged */
+	CLEANUP(free_ptr) uint32_t *order = malloc((p->nr_rows + 1) * sizeof(*order));
+
+	if (!order)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < p->nr_rows; i++)
+		order[i] = i;
+	qsort_r(order, p->nr_rows, sizeof(*order), compare_rows, p);
+	for (size_t i = 0; i < p->nr_rows; i++) {
+		if (!i || compare_rows(&order[i - 1], &order[i], p))
+			s->symbols[s->nr++] = (struct xml_symbol){
+				.row = &p->rows[order[i]],
+				.id = XML_NO_ID,
+				.first = XML_NO_ID,
+			};
+		s->of_row[order[i]] = s->nr - 1;
+	}
+	return 0;
+}
+
+int xml_symbols_init(struct xml_symbols *s, const struct report_job *job)
+{
+	size_t nr = job->p->nr_rows + 1;
+
+	*s = (struct xml_symbols){
+		.job = job,
+		.symbols = calloc(nr, sizeof(*s->symbols)),
+		.of_row = calloc(nr, sizeof(*s->of_row)),
+		.next = calloc(nr, sizeof(*s->next)),
+		.by_id = calloc(nr, sizeof(*s->by_id)),
+	};
+	if (s->symbols && s->of_row && s->next && s->by_id && !group_rows(s))
+		return 0;
+	xml_symbols_fini(s);
+	return -ENOMEM;
+}
+
+void xml_symbols_fini(struct xml_symbols *s)
+{
+	free(s->symbols);
+	free(s->of_row);
+	free(s->next);
+	free(s->by_id);
+	*s = (struct xml_symbols){ 0 };
+}
+
+static struct xml_symbol *symbol_of(struct xml_symbols *s, const struct profile_row *row)
+{
+	return &s->symbols[s->of_row[row - s->job->p->rows]];
+}
+
+uint32_t xml_symbol_id(struct xml_symbols *s, const struct profile_row *row)
+{
+	struct xml_symbol *sym = symbol_of(s, row);
+
+	if (sym->id == XML_NO_ID) {
+		sym->id = s->nr_ids;
+		s->by_id[s->nr_ids++] = s->of_row[row - s->job->p->rows];
+	}
+	return sym->id;
+}
+
+uint32_t xml_symbol_details(struct xml_symbols *s, const struct profile_row *row)
+{
+	struct xml_symbol *sym = symbol_of(s, row);
+	uint32_t at = (uint32_t)(row - s->job->p->rows), first = sym->nr_details;
+
+	if (sym->first == XML_NO_ID)
+		sym->first = at;
+	else
+		s->next[sym->last] = at;
+	sym->last = at;
+	s->next[at] = XML_NO_ID;
+	sym->nr_details += (uint32_t)row->nr_hits;
+	return first;
+}
+
+/* ---- the tables */
+
+struct tables {
+	struct xml_symbols *s;
+	const struct report_lines *lines;
+	xml_add_counts *counts;
+	void *ctx;
+	struct strbuf *out;
+	struct err *err;
+	bool wide; /* addresses have 16 digits, not 8 */
+};
+
+static void add_address(const struct tables *t, const char *name, uint64_t vma)
+{
+	strbuf_printf(t->out, "  %s=\"%0*" PRIx64 "\"", name,
+		      t->wide || vma > UINT32_MAX ? 16 : 8, vma);
+}
+
+static void add_place(const struct line_place *at, const char *unless, struct strbuf *out)
+{
+	if (!unless || strcmp(at->file, unless) != 0) {
+		strbuf_puts(out, " file=\"");
+		markup_xml(at->file, out);
+		strbuf_putc(out, '"');
+	}
+	if (at->line)
+		strbuf_printf(out, " line=\"%" PRIu32 "\"", at->line);
+}
+
+static void add_symbol(const struct tables *t, const struct xml_symbol *sym)
+{
+	struct line_place at;
+
+	strbuf_printf(t->out, "<symboldata  id=\"%" PRIu32 "\"  name=\"", sym->id);
+	markup_xml(sym->row->name, t->out);
+	strbuf_putc(t->out, '"');
+	if (report_line_of_row(t->lines, sym->row, &at))
+		add_place(&at, NULL, t->out);
+	add_address(t, "startingaddr", sym->row->vma);
+	strbuf_puts(t->out, "/>\n");
+}
+
+static void add_row_details(const struct tables *t, const struct profile_row *row,
+			    const char *file, uint32_t id)
+{
+	const struct profile *p = t->s->job->p;
+	struct line_place at;
+
+	for (size_t i = 0; i < row->nr_hits; i++) {
+		strbuf_printf(t->out, "<detaildata  id=\"%zu\"", id + i);
+		add_address(t, "vmaoffset", profile_hit_vma(p, row, i));
+		if (report_line_of_hit(t->lines, row, i, &at))
+			add_place(&at, file, t->out);
+		strbuf_puts(t->out, ">\n");
+		t->counts(t->ctx, &row->hit_samples[i * p->nr_classes]);
+		strbuf_puts(t->out, "</detaildata>\n");
+	}
+}
+
+static void add_details(const struct tables *t, const struct xml_symbol *sym)
+{
+	const struct profile_row *rows = t->s->job->p->rows;
+	struct line_place start;
+	bool known = report_line_of_row(t->lines, sym->row, &start);
+	uint32_t id = 0;
+
+	if (!sym->nr_details)
+		return;
+	strbuf_printf(t->out, "<symboldetails  id=\"%" PRIu32 "\">\n", sym->id);
+	for (uint32_t at = sym->first; at != XML_NO_ID; at = t->s->next[at]) {
+		add_row_details(t, &rows[at], known ? start.file : NULL, id);
+		id += (uint32_t)rows[at].nr_hits;
+	}
+	strbuf_puts(t->out, "</symboldetails>\n");
+}
+
+/* ---- bytestable: a batch of symbols of one image at a time */
+
+enum { BATCH_SYMBOLS = 65536, BATCH_BYTES = 4 << 20 };
+
+struct batch {
+	const struct xml_symbol **symbols;
+	struct sym_range *ranges;
+	size_t nr;
+	uint64_t bytes;
+};
+
+static void batch_fini(struct batch *b)
+{
+	free(b->symbols);
+	free(b->ranges);
+}
+
+static void add_bytes(const struct tables *t, const struct xml_symbol *sym,
+		      const struct sym_code *code)
+{
+	static const char digits[] = "0123456789ABCDEF";
+	char text[512];
+	size_t len = code->range.end - code->range.off, n = 0;
+
+	strbuf_printf(t->out, "<bytes  id=\"%" PRIu32 "\">\n", sym->id);
+	for (size_t i = 0; i < len; i++) {
+		text[n++] = digits[code->bytes[i] >> 4];
+		text[n++] = digits[code->bytes[i] & 15];
+		if (n == sizeof(text) || i + 1 == len) {
+			strbuf_add(t->out, text, n);
+			n = 0;
+		}
+	}
+	strbuf_puts(t->out, "</bytes>\n");
+}
+
+/* An image whose code cannot be read has no bytes; status gives the reason. */
+static int write_batch(const struct tables *t, struct batch *b)
+{
+	CLEANUP(sym_disasm_putp) struct sym_disasm *code = NULL;
+	const struct report_job *job = t->s->job;
+	struct sym_job of;
+	int rc;
+
+	if (!b->nr)
+		return 0;
+	of = job->p->images[b->symbols[0]->row->image].job;
+	of.cred = viewer_cred(job->v);
+	rc = sym_server_disasm(sym_cache_server(job->syms), &of, b->ranges, b->nr, NULL,
+			       viewer_cancel(job->v), &code, t->err);
+	for (size_t i = 0; !rc && i < code->nr_codes && i < b->nr; i++)
+		if (code->codes[i].bytes)
+			add_bytes(t, b->symbols[i], &code->codes[i]);
+	b->nr = 0;
+	b->bytes = 0;
+	return rc == -EINTR || rc == -ENOMEM ? rc : 0;
+}
+
+static bool has_bytes(const struct tables *t, const struct xml_symbol *sym)
+{
+	const struct profile_row *row = sym->row;
+
+	return sym->id != XML_NO_ID && row->sym && row->sym->size &&
+	       row->sym->size <= BATCH_BYTES && t->s->job->p->images[row->image].has_job;
+}
+
+static bool fits(const struct batch *b, const struct xml_symbol *sym)
+{
+	return !b->nr ||
+	       (b->nr < BATCH_SYMBOLS && b->bytes + sym->row->sym->size <= BATCH_BYTES &&
+		b->symbols[0]->row->image == sym->row->image);
+}
+
+static int add_bytestable(const struct tables *t)
+{
+	CLEANUP(batch_fini) struct batch b = { 0 };
+	int rc = 0;
+
+	b.symbols = calloc(BATCH_SYMBOLS, sizeof(*b.symbols));
+	b.ranges = calloc(BATCH_SYMBOLS, sizeof(*b.ranges));
+	if (!b.symbols || !b.ranges)
+		return report_no_memory(t->err);
+	strbuf_puts(t->out, "<bytestable>\n");
+	for (uint32_t i = 0; !rc && i < t->s->nr; i++) {
+		const struct xml_symbol *sym = &t->s->symbols[i];
+		const struct sym *of = sym->row->sym;
+
+		if (!has_bytes(t, sym))
+			continue;
+		if (!fits(&b, sym))
+			rc = write_batch(t, &b);
+		b.ranges[b.nr] = (struct sym_range){ of->off, of->off + of->size };
+		b.symbols[b.nr++] = sym;
+		b.bytes += of->size;
+	}
+	rc = rc ? rc : write_batch(t, &b);
+	strbuf_puts(t->out, "</bytestable>\n");
+	return rc;
+}
+
+static bool is_wide(const struct profile *p)
+{
+	for (size_t i = 0; i < p->nr_rows; i++)
+		if (p->rows[i].vma > UINT32_MAX)
+			return true;
+	return false;
+}
+
+int xml_symbols_write(struct xml_symbols *s, const struct report_lines *lines,
+		      xml_add_counts *counts, void *ctx, struct strbuf *out,
+		      struct err *err)
+{
+	const struct tables t = { .s = s,
+				  .lines = lines,
+				  .counts = counts,
+				  .ctx = ctx,
+				  .out = out,
+				  .err = err,
+				  .wide = is_wide(s->job->p) };
+
+	strbuf_puts(out, "<symboltable>\n");
+	for (uint32_t i = 0; i < s->nr_ids; i++)
+		add_symbol(&t, &s->symbols[s->by_id[i]]);
+	strbuf_puts(out, "</symboltable>\n");
+	if (!report_with(s->job, OPTION_WITH(DETAILS)))
+		return 0;
+	strbuf_puts(out, "<detailtable>\n");
+	for (uint32_t i = 0; i < s->nr_ids; i++) {
+		if (i % 1024 == 0 && viewer_gone(s->job->v))
+			return report_interrupted(err);
+		add_details(&t, &s->symbols[s->by_id[i]]);
+	}
+	strbuf_puts(out, "</detailtable>\n");
+	return s->job->syms ? add_bytestable(&t) : 0;
+}

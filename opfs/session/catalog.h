@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef OPFS_SESSION_CATALOG_H
+#define OPFS_SESSION_CATALOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/map.h"
+#include "libspec/name/name.h"
+#include "libspec/sample/sample_format.h"
+#include "libspec/sample/sample_read.h"
+#include "libspec/session/images.h"
+#include "libspec/session/stats.h"
+#include "libspec/session/tasks.h"
+#include "libspec/spec/match.h"
+#include "libspec/spec/span.h"
+#include "opfs/session/archive_dir.h"
+
+/*
+ * What one generation of a session (or of several, summed) holds: every sample file's
+ * name, header and total.  Immutable once loaded, shared by reference count; all
+ * strings are freed with it.
+ */
+struct catalog_image {
+	struct spec_image name;
+	char *shown;       /* spec_image_show(): what image: tags name */
+	const char *base;  /* its basename; all of it for anonymous memory */
+	const char *label; /* anonymous memory: "[heap]"; else NULL */
+	bool kernel;       /* the kernel or a module, also one with a path */
+	const struct spec_image_row
+		*row; /* its row in the session's table of images, or NULL */
+};
+
+#define CATALOG_NO_IMAGE UINT32_MAX
+
+struct catalog_file {
+	struct spec_name name;
+	char *path;          /* relative to the session's directory */
+	uint32_t dir;        /* index into catalog.dirs */
+	uint32_t app, image; /* indices into catalog.images */
+	uint32_t callee;     /* CATALOG_NO_IMAGE: a flat file */
+	uint64_t total;      /* sum of its values */
+	off_t copy_off;      /* its nodes in catalog.copy_fd, if there is one */
+	uint32_t nr_nodes;
+	struct spec_sample_header header;
+	const struct spec_task *task; /* whose samples; NULL: not separated, or unknown */
+};
+
+struct catalog_dir {
+	char *session;
+	int fd; /* -1: "current" is not there yet */
+	uint64_t dev, ino, mtime_ns;
+	bool sealed;          /* it has a MANIFEST: it will not change */
+	bool escaped;         /* names in it are escaped: it is a session of ours */
+	struct catalog *part; /* all of this is borrowed from it; NULL: owned */
+	struct spec_images rows;
+	struct spec_tasks tasks; /* empty unless samples are separated by thread */
+	struct spec_stats stats;
+	struct spec_live live;
+	bool has_live;         /* written by a collector of ours */
+	struct spec_span when; /* from its start to the last drain; 0, 0: unknown */
+	char **notes;          /* stats/notes: lines for `status` */
+	size_t nr_notes;
+	char **throttled; /* events */
+	size_t nr_throttled;
+};
+
+struct catalog_bad { /* a file that could not be read; `status` lists it */
+	char *path, *reason;
+};
+
+struct catalog {
+	int refs; /* atomic; first: see join_images() in opfs/profile/compare.c */
+	uint64_t generation; /* another one whenever anything below changes */
+	bool saved;          /* no session of it will change */
+	bool borrows;        /* all it points to except @arena belongs to another */
+	bool live;           /* a collector may be writing to one */
+	uint64_t drained_ns; /* CLOCK_REALTIME of the last drain: mtime of its files */
+	struct arena arena;
+	struct catalog_dir *dirs;
+	struct catalog_image *images;
+	struct catalog_file *files; /* flat ones first, then {cg} */
+	struct catalog_bad *bad;
+	struct spec_match_image *names; /* parallel to @images */
+	struct map by_image;            /* every shown name, base and label */
+	struct map by_event;
+	uint64_t total;             /* of the flat files */
+	struct archive_dir archive; /* files of the sampled machine, or none */
+	int copy_fd; /* nodes of the live sessions when it was loaded; or -1 */
+	size_t nr_dirs, nr_images, nr_files, nr_flat, nr_bad;
+};
+
+/**
+ * catalog_samples - opens the samples of a file as this generation saw them
+ * The copy for a live session, so that all reports of a generation agree; else the file.
+ * Errors of spec_sample_open().
+ */
+int catalog_samples(const struct catalog *c, const struct catalog_file *f,
+		    struct spec_sample_reader *out, struct err *err);
+/* May a collector be writing to it?  Then the catalog has a copy of it in copy_fd. */
+bool catalog_is_live(const struct catalog_dir *d);
+struct catalog *catalog_get(struct catalog *c);
+void catalog_put(struct catalog *c);
+
+#endif

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "opfs/session/catalog_store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cache.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/fnv.h"
+#include "base/strbuf.h"
+#include "libspec/session/manifest.h"
+#include "opfs/session/catalog_load.h"
+
+enum { REREAD_NS = 1000000000, LOOK_NS = 20000000 };
+/* The sets that are kept.  The cost of each is nominal, far above that of its key. */
+enum { MAX_SETS = 64, SET_COST = 1 << 20 };
+/* The sessions, and files in them, that are kept for sums. */
+enum { MAX_PARTS = 1 << 12, MAX_FILES = 1 << 18, FILE_COST = 512 };
+
+/* Of all stores: catalogs of different stores differ as well.  Atomic. */
+static uint64_t last_generation;
+
+struct catalog_store {
+	char *path;
+	int fd;
+	char *archive; /* where files of the sampled machine may be, see archive_dir.h */
+	struct cache *sets;  /* struct read by the names of its sessions */
+	struct cache *parts; /* struct catalog by the name of its session */
+};
+
+/* In an archive of OProfile's oparchive the session directory has its usual path. */
+static int find_archive(struct catalog_store *s)
+{
+	CLEANUP(free_ptr) char *real = realpath(s->path, NULL);
+	CLEANUP(strbuf_fini) struct strbuf root = { 0 };
+	CLEANUP(close_fd) int below = -1;
+
+	if (!real)
+		return -errno;
+	strbuf_puts(&root, real);
+	if (faccessat(s->fd, "samples", F_OK, 0))
+		below = openat(s->fd, ARCHIVE_DIR_OPROFILE,
+			       O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (below < 0) {
+		strbuf_puts(&root, "/" ARCHIVE_DIR);
+	} else {
+		close(s->fd);
+		s->fd = take_fd(&below);
+	}
+	s->archive = strbuf_take(&root);
+	return s->archive ? 0 : -ENOMEM;
+}
+
+int catalog_store_new(const char *session_dir, struct catalog_store **out,
+		      struct err *err)
+{
+	struct catalog_store *s = calloc(1, sizeof(*s));
+	int code;
+
+	if (!s)
+		return err_set(err, -ENOMEM, "out of memory");
+	s->path = strdup(session_dir);
+	s->fd = open(session_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	code = s->fd < 0 ? -errno : 0;
+	s->sets = cache_new((size_t)MAX_SETS * SET_COST);
+	s->parts = cache_new((size_t)MAX_FILES * FILE_COST);
+	code = code ? code : s->path && s->sets && s->parts ? 0 : -ENOMEM;
+	code = code ? code : find_archive(s);
+	if (!code) {
+		*out = s;
+		return 0;
+	}
+	catalog_store_free(s);
+	if (code == -ENOENT)
+		return err_set(err, code,
+			       "%s: no such session directory; record one with "
+			       "\"opcollect record -- COMMAND\", or name another with "
+			       "--session-dir",
+			       session_dir);
+	if (code == -EACCES)
+		return err_set(err, code,
+			       "%s: this session directory does not allow you to read it "
+			       "(its owner can: chmod o+rx)",
+			       session_dir);
+	return err_errno(err, code, "%s", session_dir);
+}
+
+void catalog_store_free(struct catalog_store *s)
+{
+	if (!s)
+		return;
+	cache_free(s->sets);
+	cache_free(s->parts);
+	if (s->fd >= 0)
+		close(s->fd);
+	free(s->archive);
+	free(s->path);
+	free(s);
+}
+
+int catalog_store_fd(const struct catalog_store *s)
+{
+	return s->fd;
+}
+
+const char *catalog_store_path(const struct catalog_store *s)
+{
+	return s->path;
+}
+
+/* ---- freshness */
+
+/* Is the directory of a sealed session the one that was read? */
+static bool is_same(const struct catalog_dir *d, int samples_fd)
+{
+	struct stat st;
+
+	return d->sealed && !fstatat(samples_fd, d->session, &st, 0) &&
+	       st.st_dev == d->dev && st.st_ino == d->ino &&
+	       clock_ns_of(&st.st_mtim) == d->mtime_ns;
+}
+
+enum freshness {
+	FRESH,   /* as it was read */
+	STALE,   /* certainly changed */
+	UNKNOWN, /* only reading it again would tell */
+};
+
+/* Is the session the directory that was read, and unchanged? */
+static enum freshness look_at(const struct catalog_store *s, int samples_fd,
+			      const struct catalog_dir *d)
+{
+	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
+	struct spec_live live = { 0 };
+	struct stat st;
+
+	strbuf_printf(&path, "samples/%s", d->session);
+	if (strbuf_error(&path))
+		return STALE;
+	if (is_same(d, samples_fd))
+		return FRESH;
+	if (fstatat(s->fd, strbuf_str(&path), &st, 0))
+		return d->fd < 0 && errno == ENOENT ? FRESH : STALE;
+	if (d->fd < 0 || st.st_dev != d->dev || st.st_ino != d->ino)
+		return STALE;
+	if (spec_live_read(d->fd, &live, NULL)) /* one of OProfile's */
+		return d->has_live                      ? STALE
+		       : !strcmp(d->session, "current") ? UNKNOWN
+							: FRESH;
+	return d->has_live && live.generation == d->live.generation &&
+			       live.closed == d->live.closed
+		       ? FRESH
+		       : STALE;
+}
+
+/* A catalog, and when it was read. */
+struct read {
+	int refs; /* atomic */
+	struct catalog *cat;
+	uint64_t hash;              /* of all that @cat shows */
+	uint64_t read_ns;           /* CLOCK_MONOTONIC, before it was read */
+	_Atomic uint64_t looked_ns; /* when it was last found to be fresh */
+};
+
+static enum freshness freshness(const struct catalog_store *s, struct read *r)
+{
+	CLEANUP(close_fd) int samples_fd = -1;
+	enum freshness worst = FRESH;
+	uint64_t now = clock_mono_ns();
+
+	if (now - atomic_load(&r->looked_ns) < LOOK_NS)
+		return FRESH;
+	samples_fd = openat(s->fd, "samples", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	for (size_t i = 0; i < r->cat->nr_dirs && worst != STALE; i++) {
+		enum freshness f = look_at(s, samples_fd, &r->cat->dirs[i]);
+
+		worst = f == FRESH ? worst : f;
+	}
+	if (worst == UNKNOWN && now - r->read_ns < REREAD_NS)
+		worst = FRESH;
+	if (worst == FRESH)
+		atomic_store(&r->looked_ns, now);
+	return worst;
+}
+
+static uint64_t mix(uint64_t h, const void *data, size_t len)
+{
+	return fnv_add(h, map_hash(data, len));
+}
+
+/* A hash of everything that a reader of the catalog could see. */
+static uint64_t hash_catalog(const struct catalog *c)
+{
+	uint64_t h = FNV_START;
+
+	for (size_t i = 0; i < c->nr_files; i++) {
+		const struct catalog_file *f = &c->files[i];
+
+		h = mix(h, &f->dir, sizeof(f->dir));
+		h = mix(h, f->path, strlen(f->path));
+		h = mix(h, &f->total, sizeof(f->total));
+		h = mix(h, &f->header, sizeof(f->header));
+	}
+	for (size_t i = 0; i < c->nr_bad; i++) {
+		h = mix(h, c->bad[i].path, strlen(c->bad[i].path));
+		h = mix(h, c->bad[i].reason, strlen(c->bad[i].reason));
+	}
+	for (size_t i = 0; i < c->nr_dirs; i++) {
+		const struct catalog_dir *d = &c->dirs[i];
+
+		h = mix(h, &d->dev, sizeof(d->dev));
+		h = mix(h, &d->ino, sizeof(d->ino));
+		h = mix(h, &d->stats, sizeof(d->stats));
+		h = mix(h, &d->live.generation, sizeof(d->live.generation));
+		h = mix(h, &d->live.closed, sizeof(d->live.closed));
+		h = mix(h, &d->nr_notes, sizeof(d->nr_notes));
+		h = mix(h, &d->nr_throttled, sizeof(d->nr_throttled));
+		h = mix(h, &d->rows.nr, sizeof(d->rows.nr));
+	}
+	return h;
+}
+
+/* ---- parts of sums */
+
+static void *part_get(void *obj)
+{
+	return catalog_get(obj);
+}
+
+static void part_put(void *obj)
+{
+	catalog_put(obj);
+}
+
+struct part_ask {
+	struct catalog_store *s;
+	int samples_fd;
+	const char *name;
+};
+
+static bool part_holds(void *obj, void *ctx)
+{
+	const struct part_ask *ask = ctx;
+
+	return is_same(&((const struct catalog *)obj)->dirs[0], ask->samples_fd);
+}
+
+static const struct cache_kind part_kind = { .get = part_get,
+					     .put = part_put,
+					     .holds = part_holds };
+
+static int part_make(void *ctx, const struct viewer *v, void **obj, size_t *bytes,
+		     struct err *err)
+{
+	const struct part_ask *ask = ctx;
+	char *names[] = { (char *)(uintptr_t)ask->name };
+	size_t least = MAX_FILES / MAX_PARTS;
+	struct catalog *c;
+	int rc = catalog_load(ask->s->fd, names, 1, NULL, v, &c, err);
+
+	if (rc)
+		return rc;
+	*obj = c;
+	*bytes = (c->nr_files > least ? c->nr_files : least) * FILE_COST;
+	return 0;
+}
+
+static bool has_manifest(int samples_fd, const char *name)
+{
+	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
+
+	strbuf_printf(&path, "%s/" SPEC_MANIFEST, name);
+	return !strbuf_error(&path) &&
+	       !faccessat(samples_fd, strbuf_str(&path), F_OK, AT_SYMLINK_NOFOLLOW);
+}
+
+/* NULL in @out: the session may change, and is to be read with the sum. */
+static int get_part(struct part_ask *ask, const struct viewer *v, struct catalog **out,
+		    struct err *err)
+{
+	size_t len = strlen(ask->name);
+	int rc;
+
+	if (!strcmp(ask->name, "current") || !has_manifest(ask->samples_fd, ask->name))
+		return 0;
+	rc = cache_get(ask->s->parts, &part_kind, ask->name, len, part_make, ask, v,
+		       (void **)out, err);
+	/* a file that cannot be read now may be readable later */
+	if (!rc && (!(*out)->dirs[0].sealed || (*out)->nr_bad))
+		cache_drop(ask->s->parts, &part_kind, ask->name, len);
+	return rc;
+}
+
+static int load_sum(struct catalog_store *s, char *const *names, size_t nr,
+		    const struct viewer *v, struct catalog **out, struct err *err)
+{
+	CLEANUP(close_fd) int samples_fd = -1;
+	struct catalog **parts = calloc(nr, sizeof(*parts));
+	int rc = 0;
+
+	if (!parts)
+		return err_set(err, -ENOMEM, "out of memory");
+	samples_fd = openat(s->fd, "samples", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	for (size_t i = 0; i < nr && samples_fd >= 0 && !rc; i++)
+		rc = get_part(&(struct part_ask){ s, samples_fd, names[i] }, v, &parts[i],
+			      err);
+	rc = rc ? rc : catalog_load(s->fd, names, nr, parts, v, out, err);
+	for (size_t i = 0; i < nr; i++)
+		catalog_put(parts[i]);
+	free(parts);
+	return rc;
+}
+
+/* ---- sets of sessions */
+
+static void *read_get(void *obj)
+{
+	struct read *r = obj;
+
+	__atomic_add_fetch(&r->refs, 1, __ATOMIC_RELAXED);
+	return r;
+}
+
+static void read_put(void *obj)
+{
+	struct read *r = obj;
+
+	if (!r || __atomic_sub_fetch(&r->refs, 1, __ATOMIC_ACQ_REL))
+		return;
+	catalog_put(r->cat);
+	free(r);
+}
+
+struct set_ask {
+	struct catalog_store *s;
+	char *const *names;
+	size_t nr;
+	struct read *was; /* the stale one that is replaced; reference */
+};
+
+static bool set_holds(void *obj, void *ctx)
+{
+	struct set_ask *ask = ctx;
+
+	if (freshness(ask->s, obj) == FRESH)
+		return true;
+	read_put(ask->was);
+	ask->was = read_get(obj);
+	return false;
+}
+
+static const struct cache_kind set_kind = { .get = read_get,
+					    .put = read_put,
+					    .holds = set_holds };
+
+/* If nothing changed, the generation stays, and all that was made of it. */
+static struct catalog *same_as_before(const struct set_ask *ask, uint64_t hash)
+{
+	return ask->was && ask->was->hash == hash ? catalog_get(ask->was->cat) : NULL;
+}
+
+static int set_make(void *ctx, const struct viewer *v, void **obj, size_t *bytes,
+		    struct err *err)
+{
+	const struct set_ask *ask = ctx;
+	struct catalog_store *s = ask->s;
+	struct read *r = calloc(1, sizeof(*r));
+	struct catalog *c = NULL, *same;
+	int rc;
+
+	if (!r)
+		return err_set(err, -ENOMEM, "out of memory");
+	r->refs = 1;
+	r->read_ns = clock_mono_ns();
+	atomic_store(&r->looked_ns, r->read_ns);
+	rc = ask->nr > 1 ? load_sum(s, ask->names, ask->nr, v, &c, err)
+			 : catalog_load(s->fd, ask->names, ask->nr, NULL, v, &c, err);
+	if (!rc && archive_dir_init(&c->archive, s->archive, &c->arena))
+		rc = err_set(err, -ENOMEM, "out of memory");
+	if (rc) {
+		catalog_put(c);
+		free(r);
+		return rc;
+	}
+	r->hash = hash_catalog(c);
+	same = same_as_before(ask, r->hash);
+	if (same)
+		catalog_put(c);
+	else
+		c->generation = __atomic_add_fetch(&last_generation, 1, __ATOMIC_RELAXED);
+	r->cat = same ? same : c;
+	*obj = r;
+	*bytes = SET_COST;
+	return 0;
+}
+
+static void add_to_key(const char *session, struct strbuf *key)
+{
+	strbuf_printf(key, "%s/", session);
+}
+
+static void set_key(char *const *names, size_t nr, struct strbuf *out)
+{
+	for (size_t i = 0; i < nr; i++)
+		add_to_key(names[i], out);
+}
+
+bool catalog_store_ready(struct catalog_store *s, char *const *names, size_t nr)
+{
+	CLEANUP(strbuf_fini) struct strbuf key = { 0 };
+	struct read *r;
+	bool ready;
+
+	set_key(names, nr, &key);
+	r = strbuf_error(&key) ? NULL : cache_peek(s->sets, &set_kind, key.data, key.len);
+	ready = r && freshness(s, r) == FRESH;
+	read_put(r);
+	return ready;
+}
+
+int catalog_store_get(struct catalog_store *s, char *const *names, size_t nr,
+		      const struct viewer *v, struct catalog **out, struct err *err)
+{
+	CLEANUP(strbuf_fini) struct strbuf key = { 0 };
+	struct set_ask ask = { s, names, nr, NULL };
+	struct read *r;
+	int rc;
+
+	set_key(names, nr, &key);
+	if (strbuf_error(&key))
+		return err_set(err, -ENOMEM, "out of memory");
+	rc = cache_get(s->sets, &set_kind, key.data, key.len, set_make, &ask, v,
+		       (void **)&r, err);
+	read_put(ask.was);
+	if (rc)
+		return rc;
+	*out = catalog_get(r->cat);
+	read_put(r);
+	return 0;
+}
+
+void catalog_store_doubt(struct catalog_store *s, const struct catalog *c)
+{
+	CLEANUP(strbuf_fini) struct strbuf key = { 0 };
+	struct read *r;
+
+	for (size_t i = 0; i < c->nr_dirs; i++)
+		add_to_key(c->dirs[i].session, &key);
+	if (strbuf_error(&key))
+		return;
+	r = cache_peek(s->sets, &set_kind, key.data, key.len);
+	if (r)
+		atomic_store(&r->looked_ns, 0);
+	read_put(r);
+}

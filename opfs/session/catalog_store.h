@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef OPFS_SESSION_CATALOG_STORE_H
+#define OPFS_SESSION_CATALOG_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "base/viewer.h"
+#include "opfs/session/catalog.h"
+
+/*
+ * The catalogs of a session directory, one for each set of sessions that was asked for.
+ * stats/live says whether a session changed; one without it is read again after a second,
+ * and gets a new generation only if something changed.  Catalogs of single sessions that
+ * will never change (they have a MANIFEST) are kept as well: a change in one session of a
+ * sum makes none of the others be read again.  Thread safe; concurrent loads of one
+ * set are done once.
+ */
+struct catalog_store;
+int catalog_store_new(const char *session_dir, struct catalog_store **out,
+		      struct err *err);
+void catalog_store_free(struct catalog_store *s);
+int catalog_store_fd(const struct catalog_store *s); /* the session directory */
+const char *catalog_store_path(const struct catalog_store *s);
+/* True if catalog_store_get() would answer at once, without reading a session. */
+bool catalog_store_ready(struct catalog_store *s, char *const *names, size_t nr);
+int catalog_store_get(struct catalog_store *s, char *const *names, size_t nr,
+		      const struct viewer *v, struct catalog **out, struct err *err);
+/*
+ * Says that the sessions of @c may have been exchanged since: the next
+ * catalog_store_get() of them looks at once, also if it looked at them a moment ago.
+ */
+void catalog_store_doubt(struct catalog_store *s, const struct catalog *c);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef OPFS_TREE_ASK_H
+#define OPFS_TREE_ASK_H
+
+#include <errno.h>
+#include <stdbool.h>
+
+#include "base/cache.h"
+#include "libsym/server/cache.h"
+#include "libsym/server/server.h"
+#include "opfs/session/catalog_store.h"
+#include "opfs/session/spans.h"
+#include "opfs/tree/others.h"
+#include "opfs/tree/place.h"
+#include "opfs/tree/reasons.h"
+#include "opfs/tree/resolve.h"
+#include "opfs/tree/tree.h"
+
+/* What the modules of the tree share: the tree, and a question to it. */
+
+struct tree {
+	struct tree_options o; /* its strings are the tree's own */
+	struct catalog_store *store;
+	struct sym_server *server;
+	struct sym_cache *syms;
+	struct cache *cache;
+	struct reasons *reasons;
+	struct resolver *resolver;
+	struct spans *spans;
+	struct others others;
+};
+
+/* A question to the tree, and who asks it. */
+struct ask {
+	struct tree *t;
+	const struct viewer *v;
+	bool probe; /* a name tried everywhere: its symbolic links are not looked at */
+	struct err *err;
+	/* Writes to @err why a value of a tag selects nothing; NULL: not wanted. */
+	int (*explain)(const struct ask *a, const struct place *from,
+		       const struct spec_tag *tag, const char *raw);
+};
+
+/* Receives the entries of a directory. */
+struct lister {
+	int (*emit)(void *ctx, const struct tree_entry *e); /* 0, or what ends the list */
+	void *ctx;
+	unsigned nr; /* taken so far */
+};
+
+static inline int lister_add(struct lister *l, const char *name, enum place_kind kind)
+{
+	l->nr++;
+	return l->emit(l->ctx, &(struct tree_entry){ name, kind });
+}
+
+/* NULL: no file is called so. */
+static inline const struct report *tree_report(const struct ask *a, const char *name)
+{
+	return report_find(a->t->o.reports, name);
+}
+
+static inline int ask_no_memory(const struct ask *a)
+{
+	return err_set(a->err, -ENOMEM, "out of memory");
+}
+
+/* The same question, without a message if the answer is no. */
+static inline struct ask ask_quietly(const struct ask *a, struct err *ignored)
+{
+	struct ask quietly = *a;
+
+	quietly.err = ignored;
+	quietly.explain = NULL;
+	return quietly;
+}
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef OPFS_TREE_DIFF_H
+#define OPFS_TREE_DIFF_H
+
+#include "opfs/tree/ask.h"
+
+int tree_diff(const struct ask *a, const struct place *from, const char *raw,
+	      struct place *to);
+/* Does a value of the tag select in the older side? */
+bool tree_is_base_tag(const struct place *from, const struct spec_tag *tag);
+/* May the tag still be given, on the side that it selects in? */
+bool tree_may_give(const struct place *from, const struct spec_tag *tag);
+/* As tree_value() and tree_value_join(), behind diff:. */
+int tree_base_value(const struct ask *a, const struct place *from,
+		    const struct spec_tag *tag, const char *raw, struct place *to);
+int tree_base_join(const struct ask *a, const struct place *from, const char *name,
+		   struct place *to);
+/* The older side, as the place in which a value of @tag is looked up. */
+int tree_base_side(const struct ask *a, const struct place *p, const struct spec_tag *tag,
+		   struct place *out);
+
+#endif

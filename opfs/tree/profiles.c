@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "opfs/tree/profiles.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "opfs/profile/filter.h"
+#include "opfs/tree/filter.h"
+
+static void *kind_get(void *obj)
+{
+	return profile_get(obj);
+}
+
+static void kind_put(void *obj)
+{
+	profile_put(obj);
+}
+
+static int64_t kind_until(void *obj)
+{
+	return ((const struct profile *)obj)->until;
+}
+
+static const struct cache_kind profile_kind = { .get = kind_get,
+						.put = kind_put,
+						.until = kind_until };
+
+static void put_profile(struct profile **p)
+{
+	if (*p)
+		profile_put(*p);
+}
+
+/* ---- whole profiles */
+
+void tree_viewer_key(const struct viewer *v, struct strbuf *key)
+{
+	uint32_t who[2] = { v ? v->cred.uid : 0, v ? v->cred.gid : 0 };
+
+	strbuf_add(key, who, sizeof(who));
+	if (v)
+		strbuf_add(key, v->cred.groups,
+			   v->cred.nr_groups * sizeof(*v->cred.groups));
+	strbuf_putc(key, ';');
+}
+
+static bool wants_arcs(unsigned needs)
+{
+	return (needs & PROFILE_ARCS) == PROFILE_ARCS;
+}
+
+/* Which files of arcs there are follows from the specification, not from other files. */
+void tree_arcs_key(const struct spec *spec, struct strbuf *key)
+{
+	for (size_t i = 0; i < SPEC_NR_TAGS; i++) {
+		const struct spec_value *v = spec->values[i];
+
+		if (v && !spec_tag_presents(&spec_tags[i]))
+			strbuf_printf(key, "%zu:%d%s\n", i, v->exact, v->raw);
+	}
+	strbuf_putc(key, ';');
+}
+
+static void profile_key(const struct ask *a, const struct catalog *cat,
+			const struct spec *spec, const struct selection *sel,
+			const struct options *o, unsigned needs, struct strbuf *key)
+{
+	strbuf_add(key, &cat->generation, sizeof(cat->generation));
+	strbuf_add(key, &needs, sizeof(needs));
+	tree_viewer_key(a->v, key);
+	options_profile_key(o, key);
+	if (wants_arcs(needs))
+		tree_arcs_key(spec, key);
+	strbuf_add(key, sel->files, sel->nr * sizeof(*sel->files));
+}
+
+struct load {
+	const struct ask *a;
+	struct catalog *cat;
+	const struct spec *spec;
+	const struct selection *sel;
+	const struct options *o;
+	unsigned needs;
+};
+
+static int load(void *ctx, const struct viewer *v, void **obj, size_t *bytes,
+		struct err *err)
+{
+	struct load *l = ctx;
+	CLEANUP(selection_putp) struct selection *arcs = NULL;
+	struct profile_query q = {
+		.cat = l->cat,
+		.selected = l->sel->files,
+		.nr_selected = l->sel->nr,
+		.needs = l->needs,
+		.classes = l->o->classes,
+		.merge_lib = l->o->merge_lib,
+		.demangle = l->o->demangle,
+		.image_path = l->o->image_path,
+		.root = l->o->root,
+		.syms = l->a->t->syms,
+		.viewer = v,
+	};
+	struct ask a = { .t = l->a->t, .v = v, .err = err };
+	struct profile *p;
+	int rc = 0;
+
+	if (wants_arcs(l->needs)) {
+		rc = tree_select_arcs(&a, l->cat, l->spec, l->sel, &arcs);
+		if (rc)
+			return rc;
+		q.selected = arcs->files;
+		q.nr_selected = arcs->nr;
+	}
+	rc = profile_load(&q, &p, err);
+	if (rc)
+		return rc;
+	*obj = p;
+	*bytes = p->bytes;
+	return 0;
+}
+
+/* What can be loaded, the most expensive first: it serves where less is needed. */
+static const unsigned levels[] = { PROFILE_ARCS | PROFILE_HITS, PROFILE_ARCS,
+				   PROFILE_HITS, PROFILE_SYMBOLS, PROFILE_PAIRS };
+
+/* Of files only, without symbol:.  One that has more than is needed does as well, but for
+ * arcs: their ends are rows and images without samples, which others must not show. */
+static int whole_profile(const struct ask *a, struct catalog *cat,
+			 const struct spec *spec, const struct selection *sel,
+			 unsigned needs, struct profile **out)
+{
+	CLEANUP(strbuf_fini) struct strbuf key = { 0 };
+	struct options o;
+	struct load l = { a, cat, spec, sel, &o, needs };
+	struct profile *p = NULL;
+
+	if (viewer_quick(a->v)) /* whose symbols is not known then */
+		return -EAGAIN;
+	options_init(&o, spec);
+	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]) && !p; i++) {
+		if ((levels[i] & needs) != needs ||
+		    wants_arcs(levels[i]) != wants_arcs(needs))
+			continue;
+		strbuf_reset(&key);
+		profile_key(a, cat, spec, sel, &o, levels[i], &key);
+		if (strbuf_error(&key))
+			return ask_no_memory(a);
+		p = cache_peek(a->t->cache, &profile_kind, key.data, key.len);
+	}
+	if (p) {
+		*out = p;
+		return 0;
+	}
+	return cache_get(a->t->cache, &profile_kind, key.data, key.len, load, &l, a->v,
+			 (void **)out, a->err);
+}
+
+int tree_pairs(const struct ask *a, const struct place *p, struct profile **out)
+{
+	return whole_profile(a, p->cat, p->spec, p->sel, PROFILE_PAIRS, out);
+}
+
+/* The same samples with names as sources have them, whatever demangle: says. */
+static int plain_names(const struct ask *a, struct catalog *cat, const struct spec *spec,
+		       const struct selection *sel, unsigned needs, struct profile **out)
+{
+	CLEANUP(spec_putp) struct spec *plain = spec_with(spec, NULL, NULL);
+
+	if (!plain)
+		return ask_no_memory(a);
+	spec_value_put(TAKE(plain->values[SPEC_DEMANGLE]));
+	return whole_profile(a, cat, plain, sel, needs, out);
+}
+
+/* ---- rows that tags choose */
+
+/* Which rows of a selection symbol: keeps, and their @samples. */
+static int find_symbols(const struct ask *a, struct catalog *cat, const struct spec *spec,
+			const struct selection *sel, unsigned needs, bool *any,
+			uint64_t *samples)
+{
+	CLEANUP(tree_filter_fini)
+	struct tree_filter f = { .symbol = spec->values[SPEC_SYMBOL] };
+	CLEANUP(put_profile) struct profile *p = NULL;
+	CLEANUP(put_profile) struct profile *names = NULL;
+	int rc = whole_profile(a, cat, spec, sel, needs, &p);
+
+	rc = rc ? rc : plain_names(a, cat, spec, sel, needs, &names);
+	rc = rc ? rc : tree_filter_init(&f, p, names, a->err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < p->nr_rows; i++) {
+		if (!tree_filter_keeps(&f, &p->rows[i]))
+			continue;
+		*any = true;
+		for (size_t c = 0; c < p->nr_classes; c++)
+			*samples += p->rows[i].samples[c];
+	}
+	return 0;
+}
+
+static int has_arcs(const struct ask *a, struct catalog *cat, const struct spec *spec,
+		    const struct selection *sel, bool *has)
+{
+	CLEANUP(selection_putp) struct selection *both = NULL;
+	int rc = 0;
+
+	*has = false;
+	if (cat->nr_files > cat->nr_flat)
+		rc = tree_select_arcs(a, cat, spec, sel, &both);
+	if (!rc && both)
+		*has = both->nr > sel->nr;
+	return rc;
+}
+
+static int select_symbols(const struct ask *a, struct catalog *cat,
+			  const struct spec *spec, struct selection **sel)
+{
+	uint64_t samples = 0;
+	bool any = false, arcs = false;
+	int rc = find_symbols(a, cat, spec, *sel, PROFILE_SYMBOLS, &any, &samples);
+
+	/* a function that only calls others has no samples, and exists all the same */
+	if (!rc && !any)
+		rc = has_arcs(a, cat, spec, *sel, &arcs);
+	if (!rc && arcs)
+		rc = find_symbols(a, cat, spec, *sel, PROFILE_ARCS, &any, &samples);
+	if (rc)
+		return rc;
+	(*sel)->samples = samples;
+	if (!any)
+		(*sel)->nr = 0;
+	return 0;
+}
+
+int tree_select(const struct ask *a, struct catalog *cat, const struct spec *spec,
+		const struct spec_tag *prefix, struct selection **out)
+{
+	CLEANUP(selection_putp) struct selection *s = NULL;
+	int rc = tree_select_files(a, cat, spec, prefix, &s);
+
+	if (!rc && spec->values[SPEC_SYMBOL] && !prefix && s->nr)
+		rc = select_symbols(a, cat, spec, &s);
+	if (!rc)
+		*out = TAKE(s);
+	return rc;
+}
+
+static int filter(const struct ask *a, const struct place *p, struct tree_filter *f,
+		  struct profile *full, struct profile **out)
+{
+	CLEANUP(put_profile) struct profile *names = NULL;
+	int rc = 0;
+
+	if (p->spec->values[SPEC_DEMANGLE])
+		rc = plain_names(a, p->cat, p->spec, p->sel,
+				 wants_arcs(full->loaded) ? PROFILE_ARCS
+							  : PROFILE_SYMBOLS,
+				 &names);
+	rc = rc ? rc : tree_filter_init(f, full, names ? names : full, a->err);
+	return rc ? rc : profile_filter(full, tree_filter_keeps, f, out, a->err);
+}
+
+int tree_profile(const struct ask *a, const struct place *p, unsigned needs,
+		 struct profile **out)
+{
+	CLEANUP(tree_filter_fini)
+	struct tree_filter f = {
+		.symbol = p->spec->values[SPEC_SYMBOL],
+		.include = p->spec->values[SPEC_INCLUDE_SYMBOLS],
+		.exclude = p->spec->values[SPEC_EXCLUDE_SYMBOLS],
+	};
+	CLEANUP(put_profile) struct profile *full = NULL;
+	bool some = f.symbol || f.include || f.exclude;
+	int rc = whole_profile(a, p->cat, p->spec, p->sel,
+			       some ? needs | PROFILE_SYMBOLS : needs, &full);
+
+	if (rc)
+		return rc;
+	if (some)
+		return filter(a, p, &f, full, out);
+	*out = TAKE(full);
+	return 0;
+}
+
+int tree_has_symbol(const struct ask *a, const struct place *p, const char *name,
+		    bool *found)
+{
+	CLEANUP(put_profile) struct profile *full = NULL;
+	int rc = plain_names(a, p->cat, p->spec, p->sel, PROFILE_SYMBOLS, &full);
+
+	*found = false;
+	for (size_t i = 0; !rc && i < full->nr_rows && !*found; i++)
+		*found = tree_is_named(&full->rows[i], name);
+	return rc;
+}
+
+int tree_symbol_names(const struct ask *a, const struct place *p, struct names *out)
+{
+	CLEANUP(put_profile) struct profile *profile = NULL;
+	int rc = tree_profile(a, p, PROFILE_SYMBOLS, &profile);
+
+	if (rc)
+		return rc;
+	return tree_list_symbols(profile, out) ? ask_no_memory(a) : 0;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef OPFS_TREE_PROFILES_H
+#define OPFS_TREE_PROFILES_H
+
+#include "opfs/profile/profile.h"
+#include "opfs/tree/select.h"
+
+/* Profiles of places, from the cache or loaded. */
+
+/**
+ * tree_select - the sample files that a specification selects
+ * @prefix: NULL, or a tag of images whose value in @spec is the beginning of a path
+ * An empty selection is no failure.  -EAGAIN if the viewer is quick and it would take
+ * time.
+ */
+int tree_select(const struct ask *a, struct catalog *cat, const struct spec *spec,
+		const struct spec_tag *prefix, struct selection **out);
+
+/* Which files of arcs a specification selects: appended to keys. */
+void tree_arcs_key(const struct spec *spec, struct strbuf *key);
+/* Appends to a key which users may be shown what is cached under it. */
+void tree_viewer_key(const struct viewer *v, struct strbuf *key);
+/**
+ * tree_profile - the profile of a place's specification, from the cache or loaded
+ * @needs: PROFILE_...; a symbol: tag is applied to it
+ */
+int tree_profile(const struct ask *a, const struct place *p, unsigned needs,
+		 struct profile **out);
+
+/* Is a symbol called so, as it is or demangled? */
+int tree_has_symbol(const struct ask *a, const struct place *p, const char *name,
+		    bool *found);
+/* What the catalog knows of a place's files, whatever symbols are asked for. */
+int tree_pairs(const struct ask *a, const struct place *p, struct profile **out);
+
+/* How the symbols of a place are listed. */
+int tree_symbol_names(const struct ask *a, const struct place *p, struct names *out);
+
+#endif

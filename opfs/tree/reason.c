@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "opfs/tree/reason.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/names.h"
+#include "base/suggest.h"
+#include "libspec/spec/field.h"
+#include "opfs/tree/files.h"
+#include "opfs/tree/values.h"
+
+/* What to say where a path leads nowhere. */
+
+/* "sort:sample": the word looks like a tag that does not exist. */
+static bool looks_like_tag(const char *raw, struct strbuf *out)
+{
+	size_t len = strspn(raw, "abcdefghijklmnopqrstuvwxyz-");
+
+	if (!len || raw[len] != ':')
+		return false;
+	strbuf_printf(out,
+		      "there is no tag \"%.*s\" in this version (there are:", (int)len,
+		      raw);
+	for (size_t i = 0; i < SPEC_NR_TAGS; i++)
+		if (*spec_tags[i].name && i != SPEC_SESSION &&
+		    i != SPEC_SESSION_EXCLUDE && spec_tags[i].kind != SPEC_TAG_SPAN)
+			strbuf_printf(out, " %s", spec_tags[i].name);
+	strbuf_printf(out, "), and no image is called %.60s", raw);
+	return true;
+}
+
+static const char *what(const struct spec_tag *tag)
+{
+	switch (tag->id) {
+	case SPEC_IMAGE:
+		return "application";
+	case SPEC_LIB_IMAGE:
+		return "library, kernel image or memory";
+	case SPEC_DEFAULT:
+		return "file, tag or image";
+	case SPEC_IMAGE_EXCLUDE:
+	case SPEC_LIB_IMAGE_EXCLUDE:
+		return "image";
+	default:
+		return tag->name;
+	}
+}
+
+/* Does the value name something in the session that this tag is not about? */
+static bool exists_elsewhere(const struct place *from, const char *raw)
+{
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+	uint64_t index;
+
+	spec_decode(raw, &text);
+	return text.len && map_get(&from->cat->by_image, text.data, text.len, &index);
+}
+
+/* The name in an image's path as it is listed, escaped. */
+static const char *listed_base(const char *listed)
+{
+	const char *base = listed;
+
+	for (const char *at = listed; (at = strstr(at, "%2F")); base = at)
+		at += strlen("%2F");
+	return base;
+}
+
+/* If only a part of names was typed, suggests the wildcard that finds them. */
+static void suggest_glob(const struct spec_tag *tag, const char *raw,
+			 const struct names *values, struct strbuf *out)
+{
+	bool found = false;
+
+	if (tag->kind != SPEC_TAG_IMAGES || !*raw || strpbrk(raw, "*?[/,\\%"))
+		return;
+	for (size_t i = 0; i < values->len && !found; i++)
+		found = strstr(listed_base(values->data[i]), raw);
+	if (found)
+		strbuf_printf(out, " (names that hold it: %s%s*%.60s*)", tag->name,
+			      *tag->name ? ":" : "", raw);
+}
+
+static void explain(const struct place *from, const struct spec_tag *tag, const char *raw,
+		    const struct names *values, struct strbuf *out)
+{
+	const struct spec_field *field = spec_field_of(tag->id);
+	const char *by = field ? field->separated : NULL; /* what --separate needs */
+
+	if (tag->id == SPEC_DEFAULT && raw && looks_like_tag(raw, out))
+		return;
+	if (!from->sel->nr) {
+		strbuf_puts(out, "there are no samples here yet");
+		return;
+	}
+	if (by && !values->len) {
+		strbuf_printf(out,
+			      "these samples are not separated by %s (record with "
+			      "opcollect record --separate=%s)",
+			      by, by);
+		return;
+	}
+	if (!raw) {
+		strbuf_printf(out, "%s: has no value here", tag->name);
+		return;
+	}
+	strbuf_printf(out, "no %s \"%.80s\" here", what(tag), raw);
+	if (tag->kind == SPEC_TAG_IMAGES && exists_elsewhere(from, raw))
+		strbuf_puts(out,
+			    tag->id == SPEC_IMAGE
+				    ? " (it is a library or kernel image: lib-image:)"
+				    : " (the session has it, this selection has not)");
+	if (tag->kind == SPEC_TAG_IMAGES && strpbrk(raw, "*?["))
+		strbuf_puts(out,
+			    " (a wildcard without \"/\" means names, one with it paths)");
+	suggest_glob(tag, raw, values, out);
+	strbuf_puts(out, "; there are: ");
+	names_suggest(values, raw, out);
+}
+
+/* The file whose name is nearest, if it is near enough to be meant. */
+static const char *nearest_report(const struct report_set *set, const char *name)
+{
+	unsigned best = UINT_MAX;
+	const char *nearest = NULL;
+
+	for (size_t i = 0; i < set->nr; i++) {
+		unsigned far = edit_distance(name, set->all[i]->name, SUGGEST_MAX);
+
+		if (far < best) {
+			best = far;
+			nearest = set->all[i]->name;
+		}
+	}
+	return best <= (strlen(name) + 1) / 2 ? nearest : NULL;
+}
+
+int tree_no_file(const struct ask *a, const struct place *from, const char *name)
+{
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf value = { 0 };
+	const struct report_set *set = a->t->o.reports;
+	const char *near = nearest_report(set, name);
+	const char *tag = from->tag->name;
+
+	spec_decode(from->value, &value);
+	strbuf_printf(&text, "%s%s%.60s exists, but ", tag, *tag ? ":" : "",
+		      strbuf_str(&value));
+	if (looks_like_tag(name, &text))
+		return err_set(a->err, -ENOENT, "%s", strbuf_str(&text));
+	if (tree_report(a, name))
+		return tree_is_here(a, from, tree_report(a, name));
+	strbuf_printf(&text, "has no file or tag \"%.40s\"", name);
+	if (near)
+		strbuf_printf(&text, ": did you mean \"%s\"?", near);
+	strbuf_puts(&text, " (its files:");
+	for (size_t i = 0; i < set->nr; i++)
+		strbuf_printf(&text, " %s", set->all[i]->name);
+	strbuf_puts(&text, ")");
+	return err_set(a->err, -ENOENT, "%s", strbuf_str(&text));
+}
+
+int tree_no_value(const struct ask *a, const struct place *from,
+		  const struct spec_tag *tag, const char *raw)
+{
+	CLEANUP(names_fini) struct names values = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+	struct err ignored = { 0 };
+	struct ask quietly = ask_quietly(a, &ignored);
+	bool exclusion =
+		tag->id == SPEC_IMAGE_EXCLUDE || tag->id == SPEC_LIB_IMAGE_EXCLUDE;
+	/* listing what can be excluded would ask this same question again */
+	const struct spec_tag *list = exclusion ? &spec_tags[SPEC_LIB_IMAGE] : tag;
+	int rc;
+
+	rc = tree_value_names(&quietly, from, list, &values);
+	if (rc == -EINTR)
+		return err_set(a->err, rc, "interrupted");
+	if (rc == -EAGAIN)
+		return rc;
+	explain(from, tag, raw, &values, &text);
+	if (exclusion && raw && exists_elsewhere(from, raw))
+		return err_set(a->err, -ENOENT, "%s:%.100s leaves nothing", tag->name,
+			       raw);
+	return err_set(a->err, -ENOENT, "%s", strbuf_str(&text));
+}

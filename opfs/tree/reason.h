@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef OPFS_TREE_REASON_H
+#define OPFS_TREE_REASON_H
+
+#include "opfs/tree/ask.h"
+
+/* -ENOENT, with why a value of a tag selects nothing and what would. */
+int tree_no_value(const struct ask *a, const struct place *from,
+		  const struct spec_tag *tag, const char *raw);
+/* -ENOENT, for a component below @from that is no file of it and goes on with none of the
+ * images that its open value could be the beginning of. */
+int tree_no_file(const struct ask *a, const struct place *from, const char *name);
+
+#endif

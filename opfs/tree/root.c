@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "opfs/tree/root.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "opfs/tree/events.h"
+#include "opfs/tree/sessions.h"
+#include "opfs/tree/step.h"
+
+static int enter_one(const struct ask *a, const char *session, const char *typed,
+		     struct place *to)
+{
+	CLEANUP(strbuf_fini) struct strbuf listed = { 0 };
+	char *names[] = { (char *)session };
+
+	tree_listed_session(session, &listed);
+	return tree_enter_sessions(a, names, 1, !strcmp(strbuf_str(&listed), typed), to);
+}
+
+/* A tag without a session means "current". */
+static int step_tag(const struct ask *a, const char *name, const struct spec_word *word,
+		    struct place *to)
+{
+	char *names[] = { (char *)"current" };
+	struct place current;
+	int rc;
+
+	if (word->tag->id == SPEC_SESSION && word->value)
+		return tree_session_value(a, word->value, to);
+	if (word->tag->kind == SPEC_TAG_SPAN && word->value)
+		return tree_span_value(a, word->tag, word->value, to);
+	rc = tree_enter_sessions(a, names, 1, false, &current);
+	if (rc)
+		return rc;
+	if (word->tag->id == SPEC_SESSION || word->tag->kind == SPEC_TAG_SPAN)
+		rc = place_init(to, PLACE_VALUES, current.cat, current.spec, current.sel,
+				word->tag, NULL, a->err);
+	else
+		rc = tree_step_profile(a, &current, name, to);
+	place_fini(&current);
+	return rc;
+}
+
+int tree_step_root(const struct ask *a, const struct place *from, const char *name,
+		   struct place *to)
+{
+	const struct root_entry *entry = tree_root_entry(name);
+	CLEANUP(free_ptr) char *session = NULL;
+	struct spec_word word;
+
+	(void)from;
+	if (entry && entry->kind == PLACE_EVENTS)
+		return tree_enter_events(a, to);
+	if (entry) {
+		*to = (struct place){ .kind = entry->kind, .file = entry->name };
+		return 0;
+	}
+	session = tree_one_session(a->t, name, a->v);
+	if (session)
+		return enter_one(a, session, name, to);
+	if (spec_word_parse(name, strlen(name), &word))
+		return step_tag(a, name, &word, to);
+	return tree_no_session(a, name);
+}
+
+int tree_list_root(const struct ask *a, const struct place *p, struct lister *l)
+{
+	CLEANUP(names_fini) struct names sessions = { 0 };
+	int rc = tree_sessions(a->t, a->v, &sessions, a->err);
+
+	(void)p;
+	for (size_t i = 0; i < TREE_ROOT_ENTRIES && !rc; i++)
+		rc = lister_add(l, tree_root_entries[i].name, tree_root_entries[i].kind);
+	for (size_t i = 0; i < sessions.len && !rc; i++) {
+		CLEANUP(strbuf_fini) struct strbuf name = { 0 };
+
+		tree_listed_session(sessions.data[i], &name);
+		rc = strbuf_error(&name) ? -ENOMEM
+					 : lister_add(l, name.data, PLACE_PROFILE);
+	}
+	return rc;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "opfs/tree/select.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+/* ---- what values are matched with */
+
+static bool has_image(void *ctx, const char *name)
+{
+	const struct select_ctx *c = ctx;
+	uint64_t index;
+
+	return map_get(&c->cat->by_image, name, strlen(name), &index);
+}
+
+static bool has_event(void *ctx, const char *name)
+{
+	const struct select_ctx *c = ctx;
+	uint64_t one;
+
+	return map_get(&c->cat->by_event, name, strlen(name), &one);
+}
+
+static int resolve(void *ctx, const char *path, struct strbuf *out)
+{
+	const struct select_ctx *c = ctx;
+
+	if (c->a->probe)
+		return -ENOENT;
+	return resolver_path(c->a->t->resolver, path, viewer_quick(c->a->v), out);
+}
+
+void tree_match_init(struct spec_match *out, struct select_ctx *ctx)
+{
+	*out = (struct spec_match){
+		.images = ctx->cat->names,
+		.nr_images = ctx->cat->nr_images,
+		.has_image = has_image,
+		.has_event = has_event,
+		.resolve = resolve,
+		.ctx = ctx,
+	};
+}
+
+/* ---- files */
+
+static void free_select(struct spec_select *s)
+{
+	spec_select_fini(s);
+}
+
+static struct selection *new_selection(size_t max)
+{
+	struct selection *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->refs = 1;
+	s->files = calloc(max + 1, sizeof(*s->files));
+	if (s->files)
+		return s;
+	free(s);
+	return NULL;
+}
+
+/* Of files [from, end) those that @by selects; of arcs, by application and caller. */
+static struct selection *pick_files(const struct catalog *cat, size_t from, size_t end,
+				    const struct spec_select *by)
+{
+	struct selection *s = new_selection(end - from);
+
+	for (size_t i = from; s && i < end; i++) {
+		const struct catalog_file *f = &cat->files[i];
+		struct spec_match_file file = { .name = &f->name,
+						.app = f->app,
+						.image = f->image,
+						.task = f->task };
+
+		if (!spec_select_file(by, &file))
+			continue;
+		s->files[s->nr++] = (uint32_t)i;
+		s->samples += f->total;
+	}
+	return s;
+}
+
+int tree_select_files(const struct ask *a, struct catalog *cat, const struct spec *spec,
+		      const struct spec_tag *prefix, struct selection **out)
+{
+	CLEANUP(free_select) struct spec_select by = { 0 };
+	struct select_ctx ctx = { a, cat };
+	struct spec_match match;
+	int rc;
+
+	tree_match_init(&match, &ctx);
+	rc = spec_select_init(&by, spec, &match, prefix, a->err);
+	if (rc)
+		return rc;
+	*out = pick_files(cat, 0, cat->nr_flat, &by);
+	return *out ? 0 : ask_no_memory(a);
+}
+
+int tree_select_arcs(const struct ask *a, struct catalog *cat, const struct spec *spec,
+		     const struct selection *flat, struct selection **out)
+{
+	CLEANUP(free_select) struct spec_select by = { 0 };
+	CLEANUP(selection_putp) struct selection *arcs = NULL;
+	struct select_ctx ctx = { a, cat };
+	struct selection *both;
+	struct spec_match match;
+	int rc;
+
+	tree_match_init(&match, &ctx);
+	rc = spec_select_init(&by, spec, &match, NULL, a->err);
+	if (rc)
+		return rc;
+	arcs = pick_files(cat, cat->nr_flat, cat->nr_files, &by);
+	both = arcs ? new_selection(flat->nr + arcs->nr) : NULL;
+	if (!both)
+		return ask_no_memory(a);
+	memcpy(both->files, flat->files, flat->nr * sizeof(*flat->files));
+	memcpy(both->files + flat->nr, arcs->files, arcs->nr * sizeof(*arcs->files));
+	both->nr = flat->nr + arcs->nr;
+	both->samples = flat->samples;
+	*out = both;
+	return 0;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef OPFS_TREE_TREE_H
+#define OPFS_TREE_TREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cache.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "base/text.h"
+#include "base/viewer.h"
+#include "opfs/tree/place.h"
+
+/*
+ * The tree: what a path means.  Front ends (mount, ls, cat, why) only translate; every
+ * rule of lookup and listing is here.
+ */
+
+struct tree; /* session directory, catalogs, symbols, caches, reasons: one a program */
+
+struct tree_options {
+	const char *session_dir;
+	const struct report_set *reports; /* the files there are; outlive the tree */
+	bool shared;            /* other users may ask: check what each may see */
+	uid_t owner;            /* who mounted */
+	size_t cache_bytes;     /* bound on all that is cached */
+	const char *mountpoint; /* absolute; never entered when links are resolved */
+	const char *about;      /* one line for /status: mount point and options */
+};
+int tree_new(const struct tree_options *o, struct tree **out, struct err *err);
+void tree_free(struct tree *t);
+/* The cache, for a front end to keep more in it; freed with the tree. */
+struct cache *tree_cache(struct tree *t);
+
+/**
+ * tree_step - one component of a path
+ * @name: bytes of the component, as typed
+ * Returns 0 and @to (the caller's, place_fini()), -ENOENT (selects nothing), -EINVAL
+ * (malformed value), -EACCES, -EINTR (@v has gone), with the reason in @err; -EAGAIN: @v
+ * wants a quick answer, and this one needs sample files or binaries, or a look at paths:
+ * a front end then hands the step to a worker.  The same holds for tree_refresh(),
+ * tree_list() and tree_text().  Failures are kept for /status as reasons of v->cred.uid,
+ * unless @name is a probe of shells and file managers (".hidden", "autorun.inf" ...).
+ */
+int tree_step(struct tree *t, const struct place *from, const char *name, size_t len,
+	      const struct viewer *v, struct place *to, struct err *err);
+
+/* tree_step() over a whole path; on failure *bad (if given) is the offset of the
+ * component that failed, and @err tells what would match there. */
+int tree_walk(struct tree *t, const char *path, const struct viewer *v, struct place *out,
+	      size_t *bad, struct err *err);
+
+/* Moves a place to the newest generation of its sessions; -ENOENT if it selects nothing
+ * there any more, or the session has gone. */
+int tree_refresh(struct tree *t, struct place *p, const struct viewer *v,
+		 struct err *err);
+
+struct tree_entry {
+	const char *name; /* dies after the callback */
+	enum place_kind kind;
+};
+int tree_list(struct tree *t, const struct place *p, const struct viewer *v,
+	      int (*emit)(void *ctx, const struct tree_entry *e), void *ctx,
+	      struct err *err);
+
+/**
+ * tree_text - the content of a PLACE_FILE at its generation, made or from the cache
+ * Texts over 16 MiB live in an unlinked temporary file.
+ */
+int tree_text(struct tree *t, const struct place *p, const struct viewer *v,
+	      struct text **out, struct err *err);
+/* The same if it is cached already, else NULL: never blocks. */
+struct text *tree_text_cached(struct tree *t, const struct place *p,
+			      const struct viewer *v);
+/* The profile that a PLACE_FILE shows, with diff: compared.  Errors as tree_text(). */
+int tree_shown(struct tree *t, const struct place *p, const struct viewer *v,
+	       struct profile **out, struct err *err);
+
+/**
+ * tree_check - can a PLACE_FILE or PLACE_ENTRIES be, as far as its path tells?
+ * What tree_text() asks first.  0, -EINVAL for tags that contradict the file or each
+ * other, -EACCES, -EINTR, -ENOMEM.
+ */
+int tree_check(struct tree *t, const struct place *p, const struct viewer *v,
+	       struct err *err);
+
+/* A name that shells and file managers try everywhere (".hidden", "autorun.inf"). */
+bool tree_is_probe(const char *name, size_t len);
+
+/* A canonical key: of a directory its specification; of a file also its generation. */
+void tree_key(const struct place *p, struct strbuf *out);
+/* The mode and owner of a place's session directory, as the kernel would check them on
+ * the way to it; of several sessions, what all of them allow. */
+int tree_mode(struct tree *t, const struct place *p, mode_t *mode, uid_t *uid,
+	      gid_t *gid);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef OPFS_TREE_VALUE_H
+#define OPFS_TREE_VALUE_H
+
+#include "opfs/tree/ask.h"
+
+/* Values of tags that select samples, which may span components. */
+
+/**
+ * tree_select_value - the place that a selecting tag's value makes of another
+ * @from: its specification (but for a value of the same tag) is refined; has no base
+ * @raw: the value as typed so far
+ */
+int tree_select_value(const struct ask *a, const struct place *from,
+		      const struct spec_tag *tag, const char *raw, struct place *to);
+/* One component more of the value that is open in @from. */
+int tree_select_join(const struct ask *a, const struct place *from, const char *name,
+		     struct place *to);
+/* Does a value end in a comma?  Then what follows is another item. */
+bool tree_ends_open(const char *raw);
+/* Does the tag leave images out? */
+bool tree_is_exclusion(const struct spec_tag *tag);
+/* The short name of an image: regions of memory with the same label are one. */
+const char *tree_short_name(const struct catalog_image *img);
+/* What a tag says of a file's process; NULL: it is not known. */
+const char *tree_task_text(const struct catalog_file *f, const struct spec_tag *tag);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef OPFS_TREE_VALUES_H
+#define OPFS_TREE_VALUES_H
+
+#include "base/names.h"
+#include "opfs/tree/ask.h"
+
+/* How the values of a tag in a place are listed.  -EAGAIN as tree_select(). */
+int tree_value_names(const struct ask *a, const struct place *p,
+		     const struct spec_tag *tag, struct names *out);
+/* The next components of an open value. */
+int tree_prefix_names(const struct ask *a, const struct place *p, struct names *out);
+
+#endif

@@ -1,0 +1,126 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# "opcollect record": what its options choose, separate and add.
+
+bats_require_minimum_version 1.5.0
+load ../lib/record_tests
+
+@test "five hundred threads are all counted, and told apart if asked" {
+	run -0 record -F 1999 --separate=thread,cpu -- "$b/threads" 500 3000
+	assert_balance
+	sampled "$(ask sum oprofile_data image=threads)" "$(worked threads)" 1999 \
+		$((taken - stored))
+	tids=$(find oprofile_data -name 'TIMER.*' | sed 's/.*\.\([0-9]*\)\.[0-9]*$/\1/' |
+		sort -u | wc -l)
+	# as many samples, thrown among 500, leave so many without one; those that are
+	# missing for a loss that was told are missing in a row, and may be all that a
+	# thread had
+	awk -v tids="$tids" -v n="$stored" -v lost=$((taken - stored)) \
+		-v ns="$(worked threads)" 'BEGIN {
+		none = exp(-n / 500)
+		want = ns * 1.999e-6
+		gone = want - n < lost ? want - n : lost
+		gone = gone > 0 ? gone / (want / 500) : 0
+		print tids " threads of 500 in " n " samples of " want ", " lost " lost"
+		exit tids < 500 * (1 - none) - 4.5 * sqrt(500 * none * (1 - none)) - gone
+	}'
+}
+
+@test "call chains become arcs" {
+	run record -g -F 999 -- "$b/chain"
+	assert_balance
+	[ "$(ask arcs oprofile_data app=chain image=chain callee=chain)" -gt \
+		"$(ask sum oprofile_data app=chain image=chain)" ]
+}
+
+@test "--separate files images as it says" {
+	run record --separate=none -F 1999 -- "$b/zeros" 300
+	assert_balance
+	# all but what no file is behind, as [vdso], is filed under itself
+	[ "$(ask sum oprofile_data app=zeros image=kallsyms)" = 0 ]
+	[ "$(ask sum oprofile_data app=zeros image=libc.so.6)" = 0 ]
+	sampled "$(ask sum oprofile_data)" "$(worked zeros)" 1999 $((taken - stored))
+	can_record_cpus
+	rm "$WORKED"
+	run record --separate=kernel -F 1999 -- "$b/zeros" 300
+	assert_balance
+	sampled "$(ask sum oprofile_data app=zeros)" "$(worked zeros)" 1999 \
+		$((taken - stored))
+	# all but what the kernel did before exec had replaced the program
+	awk -v other=$(($(ask sum oprofile_data) - $(ask sum oprofile_data app=zeros))) \
+		-v before="$(worked before)" 'BEGIN {
+		n = before * 1999 / 1e9
+		print other " samples of other programs, " n " before main()"
+		exit other > n + 4.5 * sqrt(n) + 3
+	}'
+	rm "$WORKED"
+	run record --no-vmlinux -F 1999 -- "$b/zeros" 300
+	assert_balance
+	sampled "$(ask sum oprofile_data app=no-vmlinux)" "$(worked zeros)" 1999 \
+		$((taken - stored))
+	[ "$(ask sum oprofile_data app=no-vmlinux)" = \
+		"$(ask sum oprofile_data image=no-vmlinux)" ]
+}
+
+@test "--image takes a program with its libraries, and a library by itself" {
+	run record -F 1999 --image="$b/dl" \
+		-- sh -c "'$b/weights' 0.2; '$b/dl' 200 '$b/liba.so'"
+	assert_balance
+	sampled "$(ask sum oprofile_data app=dl image=liba.so)" "$(worked liba.so)" 1999
+	[ "$(ask sum oprofile_data app=weights)" = 0 ]
+	[[ "$output" == *"left out by --image"* ]]
+	rm "$WORKED"
+	run record -F 1999 --image="$b/liba.so" -- "$b/dl" 300 "$b/liba.so" "$b/libb.so"
+	assert_balance
+	[ "$(ask sum oprofile_data)" = "$(ask sum oprofile_data image=liba.so)" ]
+	sampled "$(ask sum oprofile_data)" "$(worked liba.so)" 1999
+}
+
+@test "several events are counted apart" {
+	run -0 record -e TIMER:1000000,page-faults:1 -e context-switches -- \
+		sh -c 'for i in $(seq 10); do ls / >/dev/null; done; "$1" 0.3' \
+		sh "$b/weights"
+	assert_balance
+	[ "$(ask sum oprofile_data event=page-faults)" -gt 500 ]
+	sampled "$(ask sum oprofile_data event=TIMER count=1000000)" "$(worked weights)" \
+		1000 $((taken - stored))
+}
+
+@test "a running process is attached to, and the run ends with it" {
+	runs_on
+	record_begins -F 1999 -p "$running"
+	"$OPFS_TOP/tests/lib/until_used" "$running" 700
+	busy_end
+	record_ends
+	[ "$status" = 0 ]
+	assert_balance
+	assert_sampled "$running" 1999 weights
+}
+
+@test "children that an attached process starts later are its" {
+	busy_start sh -c "until [ -e go ]; do sleep 0.05; done; '$b/weights' 0.5; exit 0"
+	shell=$(wait_for pgrep -P "${busy_pids[-1]}" sh)
+	record_begins -F 1999 -p "$shell"
+	: >go
+	record_ends
+	assert_balance
+	assert_sampled weights 1999
+}
+
+@test "the whole machine is sampled, processes of before included" {
+	can_record_cpus
+	runs_on
+	run record -a -F 1999 -- "$OPFS_TOP/tests/lib/until_used" "$running" 300
+	busy_end
+	assert_balance
+	assert_sampled "$running" 1999 weights
+}
+
+@test "rings that are too small lose samples and count them" {
+	can_record_cpus
+	run -0 record -m 1 -g -F 20000 -- "$b/weights" 0.5
+	assert_balance
+	if [ "$taken" -gt "$stored" ]; then
+		[[ "$output" == *"lost_records_by_kernel"*"-m"* ]]
+	fi
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <criterion/criterion.h>
+
+#include "base/number.h"
+
+Test(number, is_digits_and_nothing_else)
+{
+	static const char *const bad[] = {
+		"", " 1", "+1", "-1", "1 ", "0x1", "1a", "1.0"
+	};
+	uint64_t n = 7;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		cr_expect(!number_parse(bad[i], 10, UINT64_MAX, &n), "%s", bad[i]);
+	cr_expect_eq(n, 7, "untouched on failure");
+	cr_expect(number_parse("007", 10, 7, &n) && n == 7);
+	cr_expect(number_parse("fF", 16, 255, &n) && n == 255);
+	cr_expect(number_parse("17", 8, 15, &n) && n == 15);
+	cr_expect(!number_parse("8", 8, 15, &n));
+}
+
+Test(number, is_refused_beyond_its_maximum)
+{
+	uint64_t n;
+
+	cr_expect(number_parse("18446744073709551615", 10, UINT64_MAX, &n));
+	cr_expect_eq(n, UINT64_MAX);
+	cr_expect(!number_parse("18446744073709551616", 10, UINT64_MAX, &n));
+	cr_expect(!number_parse("99999999999999999999", 10, UINT64_MAX, &n));
+	cr_expect(!number_parse("10000000000000000", 16, UINT64_MAX, &n));
+	cr_expect(!number_parse("256", 10, 255, &n));
+}
+
+Test(number, digits_may_be_followed_by_a_unit)
+{
+	uint64_t n = 0;
+
+	cr_expect_eq(number_digits("90s", 10, &n), 2);
+	cr_expect_eq(n, 90);
+	cr_expect_eq(number_digits("s", 10, &n), 0);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/percent.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *text(double percent)
+{
+	static char out[PERCENT_MAX];
+
+	percent_format(percent, out);
+	return out;
+}
+
+Test(percent, zero_is_a_single_digit)
+{
+	cr_expect_str_eq(text(0), "      0");
+}
+
+Test(percent, four_digits_of_fraction_in_seven_columns)
+{
+	cr_expect_str_eq(text(32.1787), "32.1787");
+	cr_expect_str_eq(text(8.20421), " 8.2042");
+	cr_expect_str_eq(text(0.0912), " 0.0912");
+}
+
+Test(percent, one_hundred_loses_a_digit)
+{
+	cr_expect_str_eq(text(100), "100.000");
+	cr_expect_str_eq(text(99.99999), "100.000");
+	cr_expect_str_eq(text(99.99994), "99.9999");
+}
+
+Test(percent, small_shares_are_scientific)
+{
+	cr_expect_str_eq(text(0.001), "1.0e-03");
+	cr_expect_str_eq(text(0.0010001), " 0.0010");
+	cr_expect_str_eq(text(0.00032), "3.2e-04");
+	cr_expect_str_eq(text(1e-15), "1.0e-15");
+}
+
+Test(percent, of_nothing_is_zero)
+{
+	cr_expect_eq(percent_of(0, 0), 0);
+	cr_expect_eq(percent_of(5, 0), 0);
+	cr_expect_eq(percent_of(1, 4), 25);
+	cr_expect_eq(percent_of(UINT64_MAX, UINT64_MAX), 100);
+}
+
+Test(percent, never_outgrows_its_buffer)
+{
+	cr_expect_lt(strlen(text(1e300)), PERCENT_MAX);
+	cr_expect_lt(strlen(text(5e-324)), PERCENT_MAX);
+}
+
+Test(percent, standard_error_is_binomial)
+{
+	cr_expect(fabs(percent_error(1, 4) - 21.650635) < 1e-6);
+	cr_expect(fabs(percent_error(3, 4) - percent_error(1, 4)) < 1e-12);
+	cr_expect_eq(percent_error(0, 4), 0);
+	cr_expect_eq(percent_error(4, 4), 0);
+	cr_expect_eq(percent_error(0, 0), 0);
+	cr_expect_eq(percent_error(5, 4), 0);
+}
+
+Test(percent, is_what_printf_makes_of_it)
+{
+	char want[PERCENT_MAX];
+	uint64_t seed = 7;
+
+	for (int i = 0; i < 300000; i++) {
+		double percent;
+
+		seed = seed * 6364136223846793005u + 1442695040888963407u;
+		/* also halves of the last digit, where rounding is hardest */
+		percent = i % 2 ? percent_of(seed >> 40, (1u << 24) + (seed & 0xfff))
+				: (double)(seed >> 44) / 20000.0 + 0.00105;
+		if (percent <= 0.001 || percent >= 100)
+			continue;
+		snprintf(want, sizeof(want), "%7.4f", percent);
+		if (strcmp(want, "100.0000") != 0)
+			cr_assert_str_eq(text(percent), want, "%.17g", percent);
+	}
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "opfs/session/catalog.h"
+#include "opfs/session/catalog_store.h"
+#include "tests/unit/opfs/sessions.h"
+
+/* Whether a session was read again is seen from what became of its files meanwhile. */
+
+#define OLD "2026-11-21T09-00-00Z"
+
+static struct sessions disk;
+static struct catalog_store *store;
+static uint64_t generation;
+
+/* "current" goes on, and a rotated session has 3 samples of /bin/demo. */
+static void setup(void)
+{
+	generation = 1;
+	sessions_init(&disk);
+	sessions_add(&disk, (struct sessions_file){ .session = OLD, .samples = 3 });
+	sessions_write(&disk, "samples/" OLD "/images", "# opfs images 1\n");
+	sessions_write(&disk, "samples/" OLD "/stats/live", "1 1000000000 closed\n");
+	sessions_live(&disk, generation, false);
+	cr_assert_eq(catalog_store_new(disk.dir, &store, NULL), 0);
+}
+
+static void teardown(void)
+{
+	catalog_store_free(store);
+	sessions_fini(&disk);
+}
+
+TestSuite(catalog_store, .init = setup, .fini = teardown);
+
+static void seal(void)
+{
+	sessions_write(&disk, "samples/" OLD "/MANIFEST", "# opfs manifest 1\n");
+}
+
+static struct catalog *load(void)
+{
+	char *names[] = { (char *)OLD, (char *)"current" };
+	struct catalog *c = NULL;
+	struct err err = { 0 };
+
+	cr_assert_eq(catalog_store_get(store, names, 2, NULL, &c, &err), 0, "%s",
+		     err.msg);
+	return c;
+}
+
+/* The sum of both after something happened in "current". */
+static uint64_t total_now(void)
+{
+	struct catalog *c;
+	uint64_t total;
+
+	sessions_live(&disk, ++generation, false);
+	/* another store asks at once, the same one after some time */
+	for (;;) {
+		c = load();
+		if (c->dirs[1].live.generation == generation)
+			break;
+		catalog_put(c);
+	}
+	total = c->total;
+	catalog_put(c);
+	return total;
+}
+
+Test(catalog_store, a_sealed_session_is_read_once_whatever_goes_on_in_another)
+{
+	seal();
+	cr_assert_eq(total_now(), 3);
+	sessions_remove(&disk, "samples/" OLD "/{root}/bin");
+	cr_expect_eq(total_now(), 3);
+	sessions_add(&disk, (struct sessions_file){ .samples = 4 });
+	cr_expect_eq(total_now(), 7);
+}
+
+Test(catalog_store, a_session_without_a_manifest_is_read_again)
+{
+	cr_assert_eq(total_now(), 3);
+	sessions_remove(&disk, "samples/" OLD "/{root}/bin");
+	cr_expect_eq(total_now(), 0);
+}
+
+Test(catalog_store, a_session_with_a_damaged_file_is_read_again)
+{
+	sessions_write(&disk,
+		       "samples/" OLD "/{root}/bin/bad/{dep}/{root}/bin/bad/"
+		       "EV.1000.0.all.all.all",
+		       "garbage");
+	seal();
+	cr_assert_eq(total_now(), 3);
+	sessions_remove(&disk, "samples/" OLD "/{root}/bin");
+	cr_expect_eq(total_now(), 0);
+}
+
+Test(catalog_store, another_session_under_its_name_is_read)
+{
+	seal();
+	cr_assert_eq(total_now(), 3);
+	sessions_remove(&disk, "samples/" OLD);
+	sessions_add(&disk, (struct sessions_file){ .session = OLD, .samples = 50 });
+	sessions_write(&disk, "samples/" OLD "/stats/live", "1 1000000000 closed\n");
+	seal();
+	cr_expect_eq(total_now(), 50);
+}
+
+Test(catalog_store, a_remembered_session_is_the_same_in_a_sum)
+{
+	struct catalog *first, *again;
+
+	sessions_add(&disk, (struct sessions_file){ .session = OLD,
+						    .image = "/lib/x",
+						    .tgid = 7,
+						    .samples = 2 });
+	sessions_write(&disk, "samples/" OLD "/tasks",
+		       "# opfs tasks 1\n7\t7\t1\tname\t/bin/demo\t/\n");
+	seal();
+	first = load();
+	cr_assert_eq(total_now(), 5);
+	again = load();
+	cr_assert_eq(again->nr_flat, first->nr_flat);
+	cr_expect_eq(again->nr_images, first->nr_images);
+	cr_expect_eq(again->drained_ns, first->drained_ns);
+	for (size_t i = 0; i < first->nr_flat; i++) {
+		const struct catalog_file *a = &first->files[i], *b = &again->files[i];
+		struct spec_sample_reader r;
+
+		cr_expect_str_eq(a->path, b->path);
+		cr_expect_eq(a->total, b->total);
+		cr_expect_eq(a->task == NULL, b->task == NULL);
+		if (b->task)
+			cr_expect_str_eq(b->task->comm, "name");
+		cr_assert_eq(catalog_samples(again, b, &r, NULL), 0);
+		spec_sample_fini(&r);
+	}
+	catalog_put(first);
+	cr_expect_eq(again->nr_flat, 2); /* what it borrows lives on with it */
+	catalog_put(again);
+}
+
+Test(catalog_store, that_is_doubted_looks_at_once)
+{
+	struct catalog *c = load();
+
+	sessions_live(&disk, ++generation, false);
+	catalog_store_doubt(store, c);
+	catalog_put(c);
+	c = load();
+	cr_expect_eq(c->dirs[1].live.generation, generation);
+	catalog_put(c);
+}
