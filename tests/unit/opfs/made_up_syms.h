@@ -10,9 +10,11 @@
 #include "libsym/file/find.h"
 #include "libsym/server/cache.h"
 #include "libsym/table/index.h"
+#include "tests/unit/opfs/fake.h"
 
-/* What stands in for helper processes: symbol tables by path, made here.  For one test
- * program each, since it defines functions of libsym. */
+/* What stands in for helper processes: symbol tables by path, made here.  And what each
+ * test of a program with them begins with.  For one test program each, since it defines
+ * functions of libsym. */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int loads;
@@ -153,5 +155,43 @@ static void free_tables(void)
 }
 
 static struct sym_cache *const some_cache = (struct sym_cache *)&demo_table;
+
+/* ---- what each test begins with */
+
+static const struct fake_event cycles = { "CYCLES", 1000, 0, 41 };
+static const struct fake_event misses = { "MISSES", 50, 1, 41 };
+
+static struct fake f;
+static struct profile *p;
+
+static void setup(void)
+{
+	make_tables();
+	fake_init(&f);
+}
+
+static void teardown(void)
+{
+	profile_put(p);
+	fake_fini(&f);
+	free_tables();
+}
+
+/* Loads all files of f with those tables, and for the rest as @how says. */
+static int load_all(const struct profile_query *how, struct profile **out,
+		    struct err *err)
+{
+	struct profile_query q = *how;
+	uint32_t all[512];
+
+	for (uint32_t i = 0; i < f.cat.nr_files; i++)
+		all[i] = i;
+	q.cat = &f.cat;
+	q.selected = all;
+	q.nr_selected = f.cat.nr_files;
+	q.demangle = SYM_DEMANGLE_NORMAL;
+	q.syms = some_cache;
+	return profile_load(&q, out, err);
+}
 
 #endif

@@ -12,40 +12,21 @@
 
 /* ---- helpers */
 
-static const struct fake_event cycles = { "CYCLES", 1000, 0, 41 };
-static const struct fake_event misses = { "MISSES", 50, 1, 41 };
+static const struct profile_query all_symbols = { .needs = PROFILE_SYMBOLS };
 
-static int load_all(struct fake *f, const struct viewer *v, struct profile **p,
-		    struct err *err)
+static struct profile *load(void)
 {
-	uint32_t all[512];
-
-	for (uint32_t i = 0; i < f->cat.nr_files; i++)
-		all[i] = i;
-	return profile_load(&(struct profile_query){ .cat = &f->cat,
-						     .selected = all,
-						     .nr_selected = f->cat.nr_files,
-						     .needs = PROFILE_SYMBOLS,
-						     .demangle = SYM_DEMANGLE_NORMAL,
-						     .syms = some_cache,
-						     .viewer = v },
-			    p, err);
-}
-
-static struct profile *load(struct fake *f)
-{
-	struct profile *p = NULL;
+	struct profile *loaded = NULL;
 	struct err err = { 0 };
 
-	cr_assert_eq(load_all(f, NULL, &p, &err), 0, "%s", err.msg);
-	return p;
+	cr_assert_eq(load_all(&all_symbols, &loaded, &err), 0, "%s", err.msg);
+	return loaded;
 }
 
-static const struct profile_row *row_of(struct fake *f, const struct profile *p,
-					const char *app, const char *image,
+static const struct profile_row *row_of(const char *app, const char *image,
 					const char *name)
 {
-	uint32_t a = fake_image(f, app), i = fake_image(f, image);
+	uint32_t a = fake_image(&f, app), i = fake_image(&f, image);
 
 	for (size_t r = 0; r < p->nr_rows; r++)
 		if (p->rows[r].app == a && p->rows[r].image == i &&
@@ -54,15 +35,15 @@ static const struct profile_row *row_of(struct fake *f, const struct profile *p,
 	return NULL;
 }
 
-static uint64_t samples_of(struct fake *f, const struct profile *p, const char *app,
-			   const char *image, const char *name, size_t class)
+static uint64_t samples_of(const char *app, const char *image, const char *name,
+			   size_t class)
 {
-	const struct profile_row *row = row_of(f, p, app, image, name);
+	const struct profile_row *row = row_of(app, image, name);
 
 	return row ? row->samples[class] : 0;
 }
 
-static void expect_sums(const struct profile *p)
+static void expect_sums(void)
 {
 	for (size_t c = 0; c < p->nr_classes; c++) {
 		uint64_t rows = 0, pairs = 0, files = 0;
@@ -82,22 +63,6 @@ static void expect_sums(const struct profile *p)
 }
 
 /* ---- claims */
-
-static struct fake f;
-static struct profile *p;
-
-static void setup(void)
-{
-	make_tables();
-	fake_init(&f);
-}
-
-static void teardown(void)
-{
-	profile_put(p);
-	fake_fini(&f);
-	free_tables();
-}
 
 TestSuite(profile, .init = setup, .fini = teardown);
 
@@ -151,16 +116,16 @@ Test(profile, samples_are_counted_by_symbol_application_and_event)
 	fake_sample_file(&f, "/bin/demo", "/bin/demo", &cycles, one, 7);
 	fake_sample_file(&f, "/bin/demo", "/bin/demo", &misses, two, 1);
 	fake_sample_file(&f, "/bin/other", "/bin/demo", &cycles, two, 1);
-	p = load(&f);
+	p = load();
 	cr_expect_eq(loads, 1, "one image, two applications: loaded %d times", loads);
-	cr_expect_eq(samples_of(&f, p, "/bin/demo", "/bin/demo", "first", 0), 11);
-	cr_expect_eq(samples_of(&f, p, "/bin/demo", "/bin/demo", "second()", 0), 4);
-	cr_expect_eq(samples_of(&f, p, "/bin/demo", "/bin/demo", "(no symbol)", 0), 48);
-	cr_expect_eq(samples_of(&f, p, "/bin/demo", "/bin/demo", "third", 0), 0);
-	cr_expect_eq(samples_of(&f, p, "/bin/demo", "/bin/demo", "third", 1), 64);
-	cr_expect_eq(samples_of(&f, p, "/bin/other", "/bin/demo", "third", 0), 64);
-	cr_expect_eq(row_of(&f, p, "/bin/demo", "/bin/demo", "third")->vma, 0x1200);
-	expect_sums(p);
+	cr_expect_eq(samples_of("/bin/demo", "/bin/demo", "first", 0), 11);
+	cr_expect_eq(samples_of("/bin/demo", "/bin/demo", "second()", 0), 4);
+	cr_expect_eq(samples_of("/bin/demo", "/bin/demo", "(no symbol)", 0), 48);
+	cr_expect_eq(samples_of("/bin/demo", "/bin/demo", "third", 0), 0);
+	cr_expect_eq(samples_of("/bin/demo", "/bin/demo", "third", 1), 64);
+	cr_expect_eq(samples_of("/bin/other", "/bin/demo", "third", 0), 64);
+	cr_expect_eq(row_of("/bin/demo", "/bin/demo", "third")->vma, 0x1200);
+	expect_sums();
 }
 
 Test(profile, more_nodes_than_a_block_holds_all_count)
@@ -173,10 +138,10 @@ Test(profile, more_nodes_than_a_block_holds_all_count)
 		nodes[i] =
 			(struct spec_sample_node){ .key = 0x100 + i % 0x20, .value = 1 };
 	fake_sample_file(&f, "/bin/demo", "/bin/demo", &cycles, nodes, NR);
-	p = load(&f);
+	p = load();
 	cr_expect_eq(p->classes[0].total, NR);
 	cr_expect_eq(p->nr_rows, 2);
-	expect_sums(p);
+	expect_sums();
 	free(nodes);
 }
 
@@ -187,9 +152,9 @@ Test(profile, kernel_keys_count_from_text)
 
 	at = fake_sample_file(&f, "/bin/demo", "/boot/vmlinux", &cycles, nodes, 1);
 	f.cat.files[at].header.is_kernel = 1;
-	p = load(&f);
+	p = load();
 	cr_expect_eq(last_job.kind, SYM_VMLINUX);
-	cr_expect_eq(samples_of(&f, p, "/bin/demo", "/boot/vmlinux", "second()", 0), 3);
+	cr_expect_eq(samples_of("/bin/demo", "/boot/vmlinux", "second()", 0), 3);
 	cr_expect_str_eq(p->images[fake_image(&f, "/boot/vmlinux")].reason,
 			 "not compared");
 }
@@ -202,11 +167,10 @@ Test(profile, an_image_without_symbols_is_one_row_with_a_reason)
 
 	for (int i = 0; i < 5; i++)
 		fake_file(&f, "/bin/demo", images[i], &cycles, 10u + (unsigned)i);
-	p = load(&f);
+	p = load();
 	cr_expect_eq(loads, 2, "no job for what cannot have symbols");
 	for (int i = 0; i < 5; i++) {
-		const struct profile_row *row =
-			row_of(&f, p, "/bin/demo", images[i], images[i]);
+		const struct profile_row *row = row_of("/bin/demo", images[i], images[i]);
 		const struct profile_image *img = &p->images[fake_image(&f, images[i])];
 
 		cr_assert_not_null(row, "%s", images[i]);
@@ -214,7 +178,7 @@ Test(profile, an_image_without_symbols_is_one_row_with_a_reason)
 		cr_expect_eq(row->samples[0], 10u + (unsigned)i);
 		cr_expect(img->used && img->reason && *img->reason, "%s", images[i]);
 	}
-	expect_sums(p);
+	expect_sums();
 }
 
 Test(profile, a_stripped_image_is_itself_but_for_its_plt)
@@ -226,16 +190,13 @@ Test(profile, a_stripped_image_is_itself_but_for_its_plt)
 	const struct profile_image *img;
 
 	fake_sample_file(&f, "/bin/stripped", "/bin/stripped", &cycles, nodes, 2);
-	p = load(&f);
+	p = load();
 	img = &p->images[fake_image(&f, "/bin/stripped")];
-	cr_expect_eq(samples_of(&f, p, "/bin/stripped", "/bin/stripped", "exit@plt", 0),
-		     3);
-	cr_expect_eq(samples_of(&f, p, "/bin/stripped", "/bin/stripped", "/bin/stripped",
-				0),
-		     5);
+	cr_expect_eq(samples_of("/bin/stripped", "/bin/stripped", "exit@plt", 0), 3);
+	cr_expect_eq(samples_of("/bin/stripped", "/bin/stripped", "/bin/stripped", 0), 5);
 	cr_expect_eq(img->state, SYM_NO_SYMBOLS);
 	cr_expect(img->reason && strstr(img->reason, "abcd"), "%s", img->reason);
-	expect_sums(p);
+	expect_sums();
 }
 
 Test(profile, kernel_images_are_told_apart_by_name_and_recorded_path)
@@ -264,7 +225,7 @@ Test(profile, kernel_images_are_told_apart_by_name_and_recorded_path)
 		f.cat.files[at].header.is_kernel = 1;
 		if (rows[i].real_path)
 			f.cat.images[fake_image(&f, rows[i].image)].row = &known;
-		profile_put(load(&f));
+		profile_put(load());
 		cr_expect_eq((int)last_job.kind, rows[i].kind, "row %zu", i);
 	}
 }
@@ -282,7 +243,7 @@ Test(profile, the_binary_that_was_sampled_is_the_one_looked_for)
 	at = fake_sample_file(&f, "/bin/demo#abcd", "/bin/demo#abcd", &cycles, &none, 1);
 	f.cat.files[at].header.mtime = 76;
 	f.cat.images[fake_image(&f, "/bin/demo#abcd")].row = &known;
-	profile_put(load(&f));
+	profile_put(load());
 	cr_expect_eq(last_job.kind, SYM_USER);
 	cr_expect_str_eq(last_job.path, "/bin/demo");
 	cr_expect_eq(last_job.build_id.len, 20);
@@ -299,9 +260,9 @@ Test(profile, files_that_disagree_about_the_binarys_time_are_accepted_and_told)
 		.header.mtime = 1000;
 	f.cat.files[fake_sample_file(&f, "/bin/b", "/bin/demo", &cycles, nodes, 1)]
 		.header.mtime = 2000;
-	p = load(&f);
-	cr_expect_eq(samples_of(&f, p, "/bin/a", "/bin/demo", "first", 0), 3);
-	cr_expect_eq(samples_of(&f, p, "/bin/b", "/bin/demo", "first", 0), 3);
+	p = load();
+	cr_expect_eq(samples_of("/bin/a", "/bin/demo", "first", 0), 3);
+	cr_expect_eq(samples_of("/bin/b", "/bin/demo", "first", 0), 3);
 	reason = p->images[fake_image(&f, "/bin/demo")].reason;
 	cr_assert_not_null(reason);
 	cr_expect(strstr(reason, "1000") && strstr(reason, "2000"), "%s", reason);
@@ -313,7 +274,7 @@ Test(profile, a_file_that_went_bad_is_named_and_the_others_count)
 
 	fake_sample_file(&f, "/bin/demo", "/bin/demo", &cycles, nodes, 1);
 	fake_file(&f, "/bin/demo", "/bin/demo", &cycles, 5);
-	p = load(&f);
+	p = load();
 	cr_expect_eq(p->classes[0].total, 3);
 	cr_assert_eq(p->nr_bad, 1);
 	cr_expect_str_eq(p->bad[0].path, "no such file");
@@ -324,7 +285,7 @@ Test(profile, helpers_that_cannot_be_started_cost_symbols_only)
 {
 	load_result = -EAGAIN;
 	fake_file(&f, "/bin/demo", "/bin/demo", &cycles, 5);
-	p = load(&f);
+	p = load();
 	cr_expect_eq(p->classes[0].total, 5);
 	cr_expect_str_eq(p->images[0].reason, "helpers cannot be started");
 }
@@ -334,10 +295,11 @@ Test(profile, ends_when_nobody_waits)
 	static const struct spec_sample_node nodes[] = { { .key = 0x100, .value = 3 } };
 	atomic_bool cancel = true;
 	struct viewer v = { .cancel = &cancel };
+	struct profile_query q = { .needs = PROFILE_SYMBOLS, .viewer = &v };
 	struct err err = { 0 };
 
 	fake_sample_file(&f, "/bin/demo", "/bin/demo", &cycles, nodes, 1);
-	cr_expect_eq(load_all(&f, &v, &p, &err), -EINTR);
+	cr_expect_eq(load_all(&q, &p, &err), -EINTR);
 	cr_expect_null(p);
 }
 
@@ -348,7 +310,7 @@ Test(profile, too_many_events_are_refused_with_a_remedy)
 
 	for (e.count = 0; e.count <= PROFILE_MAX_CLASSES; e.count++)
 		fake_file(&f, "/bin/demo", "/bin/demo", &e, 1);
-	cr_expect_eq(load_all(&f, NULL, &p, &err), -E2BIG);
+	cr_expect_eq(load_all(&all_symbols, &p, &err), -E2BIG);
 	cr_expect(strstr(err.msg, "event:"), "%s", err.msg);
 }
 
@@ -360,15 +322,15 @@ Test(profile, many_images_are_all_loaded)
 		snprintf(name, sizeof(name), "/lib/lib%d.so", i);
 		fake_file(&f, "/bin/demo", name, &cycles, 1);
 	}
-	p = load(&f);
+	p = load();
 	cr_expect_eq(loads, 100);
 	cr_expect_eq(p->nr_rows, 100);
-	expect_sums(p);
+	expect_sums();
 }
 
 Test(profile, nothing_selected_is_an_empty_profile)
 {
-	p = load(&f);
+	p = load();
 	cr_expect_eq(p->nr_classes, 0);
 	cr_expect_eq(p->nr_rows, 0);
 }

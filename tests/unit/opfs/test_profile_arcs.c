@@ -12,42 +12,31 @@
 
 /* demo: first 0x100..0x10f, second() 0x110..0x11f, third 0x200..0x21f; the kernel has
  * the same, counted from 0x100; no other image has symbols. */
-static const struct fake_event cycles = { "CYCLES", 1000, 0, 41 };
-static const struct fake_event misses = { "MISSES", 50, 1, 41 };
 
-static struct profile *load(struct fake *f, unsigned needs, bool merge_lib)
+static struct profile *load(unsigned needs, bool merge_lib)
 {
-	uint32_t all[512];
-	struct profile_query q = { .cat = &f->cat,
-				   .selected = all,
-				   .nr_selected = f->cat.nr_files,
-				   .needs = needs,
-				   .merge_lib = merge_lib,
-				   .demangle = SYM_DEMANGLE_NORMAL,
-				   .syms = some_cache };
-	struct profile *p = NULL;
+	struct profile_query q = { .needs = needs, .merge_lib = merge_lib };
+	struct profile *loaded = NULL;
 	struct err err = { 0 };
 
-	for (uint32_t i = 0; i < f->cat.nr_files; i++)
-		all[i] = i;
-	cr_assert_eq(profile_load(&q, &p, &err), 0, "%s", err.msg);
-	return p;
+	cr_assert_eq(load_all(&q, &loaded, &err), 0, "%s", err.msg);
+	return loaded;
 }
 
-static uint32_t flat(struct fake *f, const char *app, const char *image,
-		     const struct fake_event *e, uint64_t key, uint32_t value)
+static uint32_t flat(const char *app, const char *image, const struct fake_event *e,
+		     uint64_t key, uint32_t value)
 {
 	const struct spec_sample_node node = { .key = key, .value = value };
 
-	return fake_sample_file(f, app, image, e, &node, 1);
+	return fake_sample_file(&f, app, image, e, &node, 1);
 }
 
-static uint32_t arcs(struct fake *f, const char *caller, const char *callee,
+static uint32_t arcs(const char *caller, const char *callee,
 		     const struct spec_sample_node *nodes, uint32_t nr)
 {
-	uint32_t at = fake_sample_file(f, "/bin/demo", caller, &cycles, nodes, nr);
+	uint32_t at = fake_sample_file(&f, "/bin/demo", caller, &cycles, nodes, nr);
 
-	f->cat.files[at].callee = fake_image(f, callee);
+	f.cat.files[at].callee = fake_image(&f, callee);
 	return at;
 }
 
@@ -56,8 +45,7 @@ static uint64_t key(uint32_t from, uint32_t to)
 	return (uint64_t)from << 32 | to;
 }
 
-static const struct profile_row *row_of(const struct profile *p, const char *image,
-					const char *name)
+static const struct profile_row *row_of(const char *image, const char *name)
 {
 	for (size_t r = 0; r < p->nr_rows; r++)
 		if (!strcmp(p->cat->images[p->rows[r].image].shown, image) &&
@@ -66,11 +54,11 @@ static const struct profile_row *row_of(const struct profile *p, const char *ima
 	return NULL;
 }
 
-static uint64_t arc_of(const struct profile *p, const char *caller_image,
-		       const char *caller, const char *callee_image, const char *callee)
+static uint64_t arc_of(const char *caller_image, const char *caller,
+		       const char *callee_image, const char *callee)
 {
-	const struct profile_row *from = row_of(p, caller_image, caller);
-	const struct profile_row *to = row_of(p, callee_image, callee);
+	const struct profile_row *from = row_of(caller_image, caller);
+	const struct profile_row *to = row_of(callee_image, callee);
 
 	for (size_t i = 0; i < p->nr_arcs; i++)
 		if (&p->rows[p->arcs[i].caller] == from &&
@@ -80,7 +68,7 @@ static uint64_t arc_of(const struct profile *p, const char *caller_image,
 }
 
 /* What everybody may rely on. */
-static void expect_order(const struct profile *p)
+static void expect_order(void)
 {
 	for (size_t i = 1; i < p->nr_rows; i++) {
 		const struct profile_row *a = &p->rows[i - 1], *b = &p->rows[i];
@@ -102,22 +90,6 @@ static void expect_order(const struct profile *p)
 
 /* ---- hits */
 
-static struct fake f;
-static struct profile *p;
-
-static void setup(void)
-{
-	make_tables();
-	fake_init(&f);
-}
-
-static void teardown(void)
-{
-	profile_put(p);
-	fake_fini(&f);
-	free_tables();
-}
-
 TestSuite(profile_arcs, .init = setup, .fini = teardown);
 
 Test(profile_arcs, hits_are_sums_by_offset_and_event)
@@ -133,8 +105,8 @@ Test(profile_arcs, hits_are_sums_by_offset_and_event)
 
 	fake_sample_file(&f, "/bin/demo", "/bin/demo", &cycles, one, 6);
 	fake_sample_file(&f, "/bin/demo", "/bin/demo", &misses, two, 2);
-	p = load(&f, PROFILE_HITS, false);
-	row = row_of(p, "/bin/demo", "second()");
+	p = load(PROFILE_HITS, false);
+	row = row_of("/bin/demo", "second()");
 	cr_assert_not_null(row);
 	cr_assert_eq(row->nr_hits, 3);
 	cr_expect_eq(row->hits[0], 0x110);
@@ -147,7 +119,7 @@ Test(profile_arcs, hits_are_sums_by_offset_and_event)
 	cr_expect_eq(row->hit_samples[4], 1);
 	cr_expect_eq(row->hit_samples[5], 32);
 	cr_expect_eq(profile_hit_vma(p, row, 2), 0x111f);
-	row = row_of(p, "/bin/demo", "(no symbol)");
+	row = row_of("/bin/demo", "(no symbol)");
 	cr_assert_not_null(row);
 	cr_assert_eq(row->nr_hits, 2, "before and behind the symbols");
 	cr_expect_eq(row->hits[0], 0x10);
@@ -163,8 +135,8 @@ Test(profile_arcs, an_image_shown_as_itself_has_its_keys)
 	const struct profile_row *row;
 
 	fake_sample_file(&f, "/bin/demo", "/no-vmlinux", &cycles, nodes, 2);
-	p = load(&f, PROFILE_HITS, false);
-	row = row_of(p, "/no-vmlinux", "/no-vmlinux");
+	p = load(PROFILE_HITS, false);
+	row = row_of("/no-vmlinux", "/no-vmlinux");
 	cr_assert_not_null(row);
 	cr_expect_eq(row->samples[0], 3);
 	cr_assert_eq(row->nr_hits, 2);
@@ -187,7 +159,7 @@ Test(profile_arcs, many_hits_in_any_order_are_sorted_and_none_is_lost)
 		want += nodes[i].value;
 	}
 	fake_sample_file(&f, "/bin/demo", "/bin/demo", &cycles, nodes, NR);
-	p = load(&f, PROFILE_HITS, false);
+	p = load(PROFILE_HITS, false);
 	for (size_t r = 0; r < p->nr_rows; r++) {
 		const struct profile_row *row = &p->rows[r];
 
@@ -211,19 +183,18 @@ Test(profile_arcs, arcs_are_summed_by_symbol)
 		{ .key = key(0x118, 0x200), .value = 0 },
 	};
 
-	flat(&f, "/bin/demo", "/bin/demo", &cycles, 0x110, 9);
-	arcs(&f, "/bin/demo", "/bin/demo", nodes, 4);
-	p = load(&f, PROFILE_ARCS, false);
+	flat("/bin/demo", "/bin/demo", &cycles, 0x110, 9);
+	arcs("/bin/demo", "/bin/demo", nodes, 4);
+	p = load(PROFILE_ARCS, false);
 	cr_expect_eq(loads, 1, "both ends in one image: loaded %d times", loads);
 	cr_assert_eq(p->nr_arcs, 2);
-	cr_expect_eq(arc_of(p, "/bin/demo", "first", "/bin/demo", "second()"), 7);
-	cr_expect_eq(arc_of(p, "/bin/demo", "second()", "/bin/demo", "second()"), 5);
-	cr_expect_eq(row_of(p, "/bin/demo", "first")->samples[0], 0,
-		     "never sampled itself");
-	cr_expect_eq(row_of(p, "/bin/demo", "second()")->samples[0], 9);
+	cr_expect_eq(arc_of("/bin/demo", "first", "/bin/demo", "second()"), 7);
+	cr_expect_eq(arc_of("/bin/demo", "second()", "/bin/demo", "second()"), 5);
+	cr_expect_eq(row_of("/bin/demo", "first")->samples[0], 0, "never sampled itself");
+	cr_expect_eq(row_of("/bin/demo", "second()")->samples[0], 9);
 	cr_expect_eq(p->classes[0].total, 9, "arcs are no samples");
 	cr_expect_eq(p->nr_selected, 1);
-	expect_order(p);
+	expect_order();
 }
 
 Test(profile_arcs, ends_without_symbols_are_rows_too)
@@ -240,19 +211,19 @@ Test(profile_arcs, ends_without_symbols_are_rows_too)
 	const char *anon = "anon (tgid:1 range:0x1000-0x1fff)";
 	uint32_t at;
 
-	flat(&f, "/bin/demo", "/bin/demo", &cycles, 0x200, 9);
-	arcs(&f, anon, "/bin/demo", from_anon, 1);
-	at = arcs(&f, "/bin/demo", "/boot/vmlinux", into_kernel, 1);
+	flat("/bin/demo", "/bin/demo", &cycles, 0x200, 9);
+	arcs(anon, "/bin/demo", from_anon, 1);
+	at = arcs("/bin/demo", "/boot/vmlinux", into_kernel, 1);
 	f.cat.files[at].header.cg_to_is_kernel = 1;
-	at = arcs(&f, "/boot/vmlinux", "/boot/vmlinux", in_kernel, 1);
+	at = arcs("/boot/vmlinux", "/boot/vmlinux", in_kernel, 1);
 	f.cat.files[at].header.is_kernel = f.cat.files[at].header.cg_to_is_kernel = 1;
-	p = load(&f, PROFILE_ARCS, false);
-	cr_expect_eq(arc_of(p, anon, anon, "/bin/demo", "third"), 2);
-	cr_expect_eq(arc_of(p, "/bin/demo", "(no symbol)", "/boot/vmlinux", "first"), 3);
-	cr_expect_eq(arc_of(p, "/boot/vmlinux", "first", "/boot/vmlinux", "second()"), 4);
+	p = load(PROFILE_ARCS, false);
+	cr_expect_eq(arc_of(anon, anon, "/bin/demo", "third"), 2);
+	cr_expect_eq(arc_of("/bin/demo", "(no symbol)", "/boot/vmlinux", "first"), 3);
+	cr_expect_eq(arc_of("/boot/vmlinux", "first", "/boot/vmlinux", "second()"), 4);
 	cr_expect_eq(p->nr_arcs, 3);
 	cr_expect(p->images[fake_image(&f, "/boot/vmlinux")].used);
-	expect_order(p);
+	expect_order();
 }
 
 static const struct profile_row *only_anonymous(void)
@@ -285,15 +256,15 @@ Test(profile_arcs, memory_that_arcs_call_anon_is_the_one_that_was_sampled)
 	const char *anon = "anon (tgid:1 range:0x1000-0x1fff)";
 	const struct profile_row *row;
 
-	flat(&f, "/bin/demo", vdso, &cycles, 0x20, 9);
-	arcs(&f, "/bin/demo", anon, nodes, 1);
+	flat("/bin/demo", vdso, &cycles, 0x20, 9);
+	arcs("/bin/demo", anon, nodes, 1);
 	set_range(vdso, 1);
 	set_range(anon, 1);
-	p = load(&f, PROFILE_ARCS, false);
+	p = load(PROFILE_ARCS, false);
 	row = only_anonymous();
 	cr_assert_not_null(row);
 	cr_expect_str_eq(row->name, vdso);
-	cr_expect_eq(arc_of(p, "/bin/demo", "first", vdso, vdso), 2);
+	cr_expect_eq(arc_of("/bin/demo", "first", vdso, vdso), 2);
 }
 
 Test(profile_arcs, merged_libraries_keep_the_arcs_that_lead_into_them)
@@ -302,15 +273,15 @@ Test(profile_arcs, merged_libraries_keep_the_arcs_that_lead_into_them)
 						    .value = 2 } };
 	const struct profile_row *row;
 
-	flat(&f, "/bin/demo", "/lib/x.so", &cycles, 0x20, 9);
-	flat(&f, "/bin/other", "/lib/x.so", &cycles, 0x20, 1);
-	arcs(&f, "/bin/demo", "/lib/x.so", nodes, 1);
-	p = load(&f, PROFILE_ARCS, true);
-	row = row_of(p, "/lib/x.so", "/lib/x.so");
+	flat("/bin/demo", "/lib/x.so", &cycles, 0x20, 9);
+	flat("/bin/other", "/lib/x.so", &cycles, 0x20, 1);
+	arcs("/bin/demo", "/lib/x.so", nodes, 1);
+	p = load(PROFILE_ARCS, true);
+	row = row_of("/lib/x.so", "/lib/x.so");
 	cr_assert_not_null(row);
 	cr_expect_eq(row->app, row->image);
 	cr_expect_eq(row->samples[0], 10);
-	cr_expect_eq(arc_of(p, "/bin/demo", "first", "/lib/x.so", "/lib/x.so"), 2);
+	cr_expect_eq(arc_of("/bin/demo", "first", "/lib/x.so", "/lib/x.so"), 2);
 }
 
 Test(profile_arcs, a_profile_without_arcs_does_not_read_them)
@@ -318,9 +289,9 @@ Test(profile_arcs, a_profile_without_arcs_does_not_read_them)
 	const struct spec_sample_node nodes[] = { { .key = key(0x100, 0x20),
 						    .value = 2 } };
 
-	flat(&f, "/bin/demo", "/bin/demo", &cycles, 0x200, 9);
-	arcs(&f, "/bin/demo", "/lib/x.so", nodes, 1);
-	p = load(&f, PROFILE_SYMBOLS, false);
+	flat("/bin/demo", "/bin/demo", &cycles, 0x200, 9);
+	arcs("/bin/demo", "/lib/x.so", nodes, 1);
+	p = load(PROFILE_SYMBOLS, false);
 	cr_expect_eq(loads, 1);
 	cr_expect_eq(p->nr_arcs, 0);
 	cr_expect_eq(p->nr_rows, 1);
@@ -330,10 +301,10 @@ Test(profile_arcs, a_file_of_arcs_that_went_bad_is_named)
 {
 	uint32_t at;
 
-	flat(&f, "/bin/demo", "/bin/demo", &cycles, 0x200, 9);
+	flat("/bin/demo", "/bin/demo", &cycles, 0x200, 9);
 	at = fake_file(&f, "/bin/demo", "/bin/demo", &cycles, 5);
 	f.cat.files[at].callee = fake_image(&f, "/bin/demo");
-	p = load(&f, PROFILE_ARCS, false);
+	p = load(PROFILE_ARCS, false);
 	cr_expect_eq(p->classes[0].total, 9);
 	cr_expect_eq(p->nr_bad, 1);
 }
@@ -356,22 +327,22 @@ Test(profile_arcs, a_part_keeps_its_callers_aside)
 	struct profile *full;
 	struct err err = { 0 };
 
-	flat(&f, "/bin/demo", "/bin/demo", &cycles, 0x200, 9);
-	flat(&f, "/bin/demo", "/bin/demo", &cycles, 0x110, 1);
-	arcs(&f, "/bin/demo", "/bin/demo", nodes, 3);
-	full = load(&f, PROFILE_ARCS | PROFILE_HITS, false);
+	flat("/bin/demo", "/bin/demo", &cycles, 0x200, 9);
+	flat("/bin/demo", "/bin/demo", &cycles, 0x110, 1);
+	arcs("/bin/demo", "/bin/demo", nodes, 3);
+	full = load(PROFILE_ARCS | PROFILE_HITS, false);
 	cr_assert_eq(profile_filter(full, is_third, NULL, &p, &err), 0);
 	profile_put(full);
 	cr_expect_eq(p->nr_rows, 2);
 	cr_expect_eq(p->nr_arcs, 2);
 	cr_expect_eq(p->classes[0].total, 9);
-	cr_expect_eq(arc_of(p, "/bin/demo", "second()", "/bin/demo", "third"), 2);
-	cr_expect_eq(arc_of(p, "/bin/demo", "third", "/bin/demo", "third"), 4);
-	cr_expect(row_of(p, "/bin/demo", "second()")->aside);
-	cr_expect_eq(row_of(p, "/bin/demo", "second()")->samples[0], 0);
-	cr_expect_not(row_of(p, "/bin/demo", "third")->aside);
-	cr_expect_eq(row_of(p, "/bin/demo", "third")->nr_hits, 1);
-	expect_order(p);
+	cr_expect_eq(arc_of("/bin/demo", "second()", "/bin/demo", "third"), 2);
+	cr_expect_eq(arc_of("/bin/demo", "third", "/bin/demo", "third"), 4);
+	cr_expect(row_of("/bin/demo", "second()")->aside);
+	cr_expect_eq(row_of("/bin/demo", "second()")->samples[0], 0);
+	cr_expect_not(row_of("/bin/demo", "third")->aside);
+	cr_expect_eq(row_of("/bin/demo", "third")->nr_hits, 1);
+	expect_order();
 }
 
 /* ---- as the files have them */
@@ -399,10 +370,10 @@ Test(profile_arcs, raw_arcs_have_offsets_of_their_images)
 	struct err err = { 0 };
 	uint32_t at;
 
-	flat(&f, "/bin/demo", "/bin/demo", &misses, 0x200, 9);
-	at = arcs(&f, "/bin/demo", "/boot/vmlinux", nodes, 2);
+	flat("/bin/demo", "/bin/demo", &misses, 0x200, 9);
+	at = arcs("/bin/demo", "/boot/vmlinux", nodes, 2);
 	f.cat.files[at].header.cg_to_is_kernel = 1;
-	p = load(&f, PROFILE_ARCS, false);
+	p = load(PROFILE_ARCS, false);
 	cr_assert_eq(profile_each_arc(p, NULL, see, &s, &err), 0);
 	cr_assert_eq(s.nr, 2);
 	cr_expect_eq(s.arcs[0].from, 0x105);
