@@ -137,8 +137,8 @@ static struct shelf *shelf_of(struct cache *c, const struct cache_kind *kind)
 	struct shelf *s;
 
 	SLIST_FOREACH(s, &c->shelves, link)
-	if (s->kind == kind)
-		return s;
+		if (s->kind == kind)
+			return s;
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return NULL;
@@ -233,8 +233,7 @@ static struct entry *find_victim(const struct cache *c)
 	struct entry *victim = NULL, *e;
 	struct shelf *s;
 
-	SLIST_FOREACH(s, &c->shelves, link)
-	{
+	SLIST_FOREACH(s, &c->shelves, link) {
 		if (s->bytes <= c->max_bytes / 100 * s->kind->reserve)
 			continue;
 		e = TAILQ_LAST(&s->entries, entries);

@@ -93,7 +93,7 @@ static void finish(struct worker_pool *p, struct job *j, int rc)
 	TAILQ_REMOVE(&p->running, j, link);
 	job_unname(p, j);
 	LIST_FOREACH(w, &j->waiters, link)
-	w->state = WAITER_SERVED;
+		w->state = WAITER_SERVED;
 	pthread_mutex_unlock(&p->lock);
 
 	while ((w = LIST_FIRST(&j->waiters))) {
@@ -158,9 +158,9 @@ void worker_pool_stop(struct worker_pool *p)
 	pthread_mutex_lock(&p->lock);
 	p->stop = true;
 	TAILQ_FOREACH(j, &p->queue, link)
-	atomic_store(&j->cancel, true);
+		atomic_store(&j->cancel, true);
 	TAILQ_FOREACH(j, &p->running, link)
-	atomic_store(&j->cancel, true);
+		atomic_store(&j->cancel, true);
 	pthread_cond_broadcast(&p->more);
 	pthread_mutex_unlock(&p->lock);
 	while (p->nr_threads)
