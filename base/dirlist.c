@@ -11,15 +11,15 @@
 #include "base/cleanup.h"
 #include "base/vec.h"
 
-void spec_dirlist_fini(struct spec_dirlist *l)
+void dirlist_fini(struct dirlist *l)
 {
 	for (size_t i = 0; i < l->nr; i++)
 		free(l->names[i]);
 	free(l->names);
-	*l = (struct spec_dirlist){ 0 };
+	*l = (struct dirlist){ 0 };
 }
 
-static int add_name(struct spec_dirlist *l, const char *name)
+static int add_name(struct dirlist *l, const char *name)
 {
 	if (!strcmp(name, ".") || !strcmp(name, ".."))
 		return 0;
@@ -34,9 +34,9 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-int spec_dirlist_read(int fd, struct spec_dirlist *out)
+int dirlist_read(int fd, struct dirlist *out)
 {
-	CLEANUP(spec_dirlist_fini) struct spec_dirlist l = { 0 };
+	CLEANUP(dirlist_fini) struct dirlist l = { 0 };
 	CLEANUP(close_dir) DIR *dir = NULL;
 	/* closedir() takes its descriptor along, and the position is shared */
 	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

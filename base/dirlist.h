@@ -4,14 +4,15 @@
 
 #include <stddef.h>
 
-/* For libspec's own use: what is in a directory, sorted, without "." and "..". */
-struct spec_dirlist {
+/* What is in a directory, sorted, without "." and "..". */
+struct dirlist {
 	char **names;
 	size_t nr, cap;
 };
 
 /* Reads the directory @fd, which stays open.  0 or -errno, @out untouched then. */
-int spec_dirlist_read(int fd, struct spec_dirlist *out);
-void spec_dirlist_fini(struct spec_dirlist *l);
+int dirlist_read(int fd, struct dirlist *out);
+/* Frees the names; the list is empty then and may be read again. */
+void dirlist_fini(struct dirlist *l);
 
 #endif

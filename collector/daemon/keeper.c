@@ -199,7 +199,7 @@ static const char *why_remove(const struct coll_keep *keep, const struct rotated
 }
 
 /* Removes the oldest, as long as there is a reason. */
-static void retain(struct coll_keeper *k, const struct spec_dirlist *all,
+static void retain(struct coll_keeper *k, const struct dirlist *all,
 		   const struct coll_keep *keep, uint64_t current, bool make_room)
 {
 	VEC(struct rotated) list = { 0 };
@@ -302,10 +302,10 @@ static bool should_quit(struct coll_keeper *k)
 static void work(struct coll_keeper *k, const struct coll_keep *keep, uint64_t current,
 		 bool make_room)
 {
-	CLEANUP(spec_dirlist_fini) struct spec_dirlist all = { 0 };
+	CLEANUP(dirlist_fini) struct dirlist all = { 0 };
 	bool bounded = keep->count || keep->age_s || keep->bytes;
 
-	if (spec_dirlist_read(k->samples_fd, &all))
+	if (dirlist_read(k->samples_fd, &all))
 		return;
 	/* what makes room first */
 	if (bounded)
@@ -313,9 +313,8 @@ static void work(struct coll_keeper *k, const struct coll_keep *keep, uint64_t c
 	for (size_t i = 0; i < all.nr; i++)
 		if (all.names[i][0] != '.' && strcmp(all.names[i], "current") != 0)
 			seal(k, all.names[i]);
-	spec_dirlist_fini(&all);
-	all = (struct spec_dirlist){ 0 };
-	if (spec_dirlist_read(k->samples_fd, &all))
+	dirlist_fini(&all);
+	if (dirlist_read(k->samples_fd, &all))
 		return;
 	for (size_t i = 0; i < all.nr && !should_quit(k); i++)
 		if (!strncmp(all.names[i], gone_prefix, sizeof(gone_prefix) - 1))

@@ -49,12 +49,12 @@ bool spec_session_escaped(int session_fd)
 
 int spec_session_list(int session_dir_fd, struct spec_session_list *out, struct err *err)
 {
-	CLEANUP(spec_dirlist_fini) struct spec_dirlist all = { 0 };
+	CLEANUP(dirlist_fini) struct dirlist all = { 0 };
 	/* a session directory may be elsewhere: links are followed here */
 	CLEANUP(close_fd)
 	int fd = openat(session_dir_fd, "samples", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	size_t nr = 0;
-	int rc = fd < 0 ? -errno : spec_dirlist_read(fd, &all);
+	int rc = fd < 0 ? -errno : dirlist_read(fd, &all);
 
 	if (rc)
 		return err_errno(err, rc, "samples");
@@ -68,7 +68,7 @@ int spec_session_list(int session_dir_fd, struct spec_session_list *out, struct 
 			all.names[nr++] = all.names[i];
 	}
 	*out = (struct spec_session_list){ .names = all.names, .nr = nr };
-	all = (struct spec_dirlist){ 0 };
+	all = (struct dirlist){ 0 };
 	return 0;
 }
 
@@ -137,7 +137,7 @@ static int walk_entry(struct walk *w, int dirfd, const char *name, int depth)
 						  : "neither a file nor a directory");
 }
 
-static int walk_names(struct walk *w, int fd, const struct spec_dirlist *list, int depth)
+static int walk_names(struct walk *w, int fd, const struct dirlist *list, int depth)
 {
 	size_t len = w->path.len;
 	int rc = 0;
@@ -155,14 +155,14 @@ static int walk_names(struct walk *w, int fd, const struct spec_dirlist *list, i
 
 static int walk_dir(struct walk *w, int dirfd, const char *name, int depth)
 {
-	CLEANUP(spec_dirlist_fini) struct spec_dirlist list = { 0 };
+	CLEANUP(dirlist_fini) struct dirlist list = { 0 };
 	CLEANUP(close_fd) int fd = -1;
 	int rc;
 
 	if (depth > MAX_DEPTH)
 		return visit_unusable(w, -ELOOP, "directories are nested too deep");
 	fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	rc = fd < 0 ? -errno : spec_dirlist_read(fd, &list);
+	rc = fd < 0 ? -errno : dirlist_read(fd, &list);
 	if (rc == -ENOENT)
 		return 0; /* removed meanwhile */
 	return rc ? visit_unusable(w, rc, strerror(-rc))

@@ -108,10 +108,10 @@ int spec_stats_write(int session_fd, const struct spec_stats *s, struct err *err
 
 int spec_stats_sync(int session_fd, struct err *err)
 {
-	CLEANUP(spec_dirlist_fini) struct spec_dirlist files = { 0 };
+	CLEANUP(dirlist_fini) struct dirlist files = { 0 };
 	CLEANUP(close_fd)
 	int dir = file_open_within(session_fd, dir_name, O_RDONLY | O_DIRECTORY);
-	int rc = dir < 0 ? dir : spec_dirlist_read(dir, &files);
+	int rc = dir < 0 ? dir : dirlist_read(dir, &files);
 
 	for (size_t i = 0; i < files.nr && !rc; i++) {
 		CLEANUP(close_fd)
@@ -168,20 +168,20 @@ int spec_stats_throttled(int session_fd, const char *event, struct err *err)
 	return 0;
 }
 
-static int read_throttled(int session_fd, struct spec_dirlist *files)
+static int read_throttled(int session_fd, struct dirlist *files)
 {
 	CLEANUP(close_fd)
 	int fd = file_open_within(session_fd, throttled_dir, O_RDONLY | O_DIRECTORY);
 
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
-	return spec_dirlist_read(fd, files);
+	return dirlist_read(fd, files);
 }
 
 int spec_stats_each_throttled(int session_fd, int (*visit)(void *ctx, const char *event),
 			      void *ctx, struct err *err)
 {
-	CLEANUP(spec_dirlist_fini) struct spec_dirlist files = { 0 };
+	CLEANUP(dirlist_fini) struct dirlist files = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf event = { 0 };
 	bool escaped = spec_session_escaped(session_fd);
 	int rc = read_throttled(session_fd, &files);
