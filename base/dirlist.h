@@ -2,17 +2,10 @@
 #ifndef BASE_DIRLIST_H
 #define BASE_DIRLIST_H
 
-#include <stddef.h>
+#include "base/names.h"
 
-/* What is in a directory, sorted, without "." and "..". */
-struct dirlist {
-	char **names;
-	size_t nr, cap;
-};
-
-/* Reads the directory @fd, which stays open.  0 or -errno, @out untouched then. */
-int dirlist_read(int fd, struct dirlist *out);
-/* Frees the names; the list is empty then and may be read again. */
-void dirlist_fini(struct dirlist *l);
+/* What is in the directory @fd, which stays open, sorted, without "." and "..".  0 or
+ * -errno, @out untouched then. */
+int dirlist_read(int fd, struct names *out);
 
 #endif

@@ -199,17 +199,17 @@ static const char *why_remove(const struct coll_keep *keep, const struct rotated
 }
 
 /* Removes the oldest, as long as there is a reason. */
-static void retain(struct coll_keeper *k, const struct dirlist *all,
+static void retain(struct coll_keeper *k, const struct names *all,
 		   const struct coll_keep *keep, uint64_t current, bool make_room)
 {
 	VEC(struct rotated) list = { 0 };
 	uint64_t bytes = current;
 	size_t left;
 
-	for (size_t i = 0; i < all->nr; i++) {
+	for (size_t i = 0; i < all->len; i++) {
 		struct rotated r;
 
-		if (!look(k, all->names[i], &r))
+		if (!look(k, all->data[i], &r))
 			continue;
 		if (vec_push(&list, r))
 			break;
@@ -302,7 +302,7 @@ static bool should_quit(struct coll_keeper *k)
 static void work(struct coll_keeper *k, const struct coll_keep *keep, uint64_t current,
 		 bool make_room)
 {
-	CLEANUP(dirlist_fini) struct dirlist all = { 0 };
+	CLEANUP(names_fini) struct names all = { 0 };
 	bool bounded = keep->count || keep->age_s || keep->bytes;
 
 	if (dirlist_read(k->samples_fd, &all))
@@ -310,15 +310,15 @@ static void work(struct coll_keeper *k, const struct coll_keep *keep, uint64_t c
 	/* what makes room first */
 	if (bounded)
 		retain(k, &all, keep, current, make_room);
-	for (size_t i = 0; i < all.nr; i++)
-		if (all.names[i][0] != '.' && strcmp(all.names[i], "current") != 0)
-			seal(k, all.names[i]);
-	dirlist_fini(&all);
+	for (size_t i = 0; i < all.len; i++)
+		if (all.data[i][0] != '.' && strcmp(all.data[i], "current") != 0)
+			seal(k, all.data[i]);
+	names_fini(&all);
 	if (dirlist_read(k->samples_fd, &all))
 		return;
-	for (size_t i = 0; i < all.nr && !should_quit(k); i++)
-		if (!strncmp(all.names[i], gone_prefix, sizeof(gone_prefix) - 1))
-			file_remove_tree(k->samples_fd, all.names[i], NULL);
+	for (size_t i = 0; i < all.len && !should_quit(k); i++)
+		if (!strncmp(all.data[i], gone_prefix, sizeof(gone_prefix) - 1))
+			file_remove_tree(k->samples_fd, all.data[i], NULL);
 }
 
 static void *run(void *arg)

@@ -311,13 +311,13 @@ static int add_path(struct tree *t, int dirfd, const char *dir, const char *name
 
 static int read_dir(struct tree *t, int dirfd, const char *dir)
 {
-	CLEANUP(dirlist_fini) struct dirlist names = { 0 };
+	CLEANUP(names_fini) struct names names = { 0 };
 	CLEANUP(close_fd)
 	int fd = file_open_within(dirfd, *dir ? dir : ".", O_RDONLY | O_DIRECTORY);
 	int rc = fd < 0 ? fd : dirlist_read(fd, &names);
 
-	for (size_t i = 0; i < names.nr && !rc; i++)
-		rc = add_path(t, dirfd, dir, names.names[i]);
+	for (size_t i = 0; i < names.len && !rc; i++)
+		rc = add_path(t, dirfd, dir, names.data[i]);
 	return rc;
 }
 
@@ -379,15 +379,15 @@ static int sum_file(int dirfd, const char *path, uint8_t *sum)
 /* What writers make and rename is called ".something"; those who died left it. */
 static int remove_leftovers(int dirfd, const char *dir, struct err *err)
 {
-	CLEANUP(dirlist_fini) struct dirlist names = { 0 };
+	CLEANUP(names_fini) struct names names = { 0 };
 	CLEANUP(close_fd) int fd = file_open_within(dirfd, dir, O_RDONLY | O_DIRECTORY);
 	int rc = fd < 0 ? fd : dirlist_read(fd, &names);
 
 	if (rc)
 		return rc == -ENOENT ? 0 : err_errno(err, rc, "%s", dir);
-	for (size_t i = 0; i < names.nr && !rc; i++)
-		if (names.names[i][0] == '.')
-			rc = file_remove_tree(fd, names.names[i], err);
+	for (size_t i = 0; i < names.len && !rc; i++)
+		if (names.data[i][0] == '.')
+			rc = file_remove_tree(fd, names.data[i], err);
 	return rc;
 }
 

@@ -47,9 +47,9 @@ bool spec_session_escaped(int session_fd)
 	return !fstatat(session_fd, "images", &st, AT_SYMLINK_NOFOLLOW);
 }
 
-int spec_session_list(int session_dir_fd, struct spec_session_list *out, struct err *err)
+int spec_session_list(int session_dir_fd, struct names *out, struct err *err)
 {
-	CLEANUP(dirlist_fini) struct dirlist all = { 0 };
+	CLEANUP(names_fini) struct names all = { 0 };
 	/* a session directory may be elsewhere: links are followed here */
 	CLEANUP(close_fd)
 	int fd = openat(session_dir_fd, "samples", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -58,26 +58,18 @@ int spec_session_list(int session_dir_fd, struct spec_session_list *out, struct 
 
 	if (rc)
 		return err_errno(err, rc, "samples");
-	for (size_t i = 0; i < all.nr; i++) {
+	for (size_t i = 0; i < all.len; i++) {
 		struct stat st;
 
-		if (all.names[i][0] == '.' || fstatat(fd, all.names[i], &st, 0) ||
+		if (all.data[i][0] == '.' || fstatat(fd, all.data[i], &st, 0) ||
 		    !S_ISDIR(st.st_mode))
-			free(all.names[i]);
+			free(all.data[i]);
 		else
-			all.names[nr++] = all.names[i];
+			all.data[nr++] = all.data[i];
 	}
-	*out = (struct spec_session_list){ .names = all.names, .nr = nr };
-	all = (struct dirlist){ 0 };
+	all.len = nr;
+	*out = TAKE(all);
 	return 0;
-}
-
-void spec_session_list_fini(struct spec_session_list *l)
-{
-	for (size_t i = 0; i < l->nr; i++)
-		free(l->names[i]);
-	free(l->names);
-	*l = (struct spec_session_list){ 0 };
 }
 
 /* Tells the visitor why the file at the path is not shown. */
@@ -137,17 +129,17 @@ static int walk_entry(struct walk *w, int dirfd, const char *name, int depth)
 						  : "neither a file nor a directory");
 }
 
-static int walk_names(struct walk *w, int fd, const struct dirlist *list, int depth)
+static int walk_names(struct walk *w, int fd, const struct names *list, int depth)
 {
 	size_t len = w->path.len;
 	int rc = 0;
 
-	for (size_t i = 0; i < list->nr && !rc; i++) {
+	for (size_t i = 0; i < list->len && !rc; i++) {
 		strbuf_putc(&w->path, '/');
-		strbuf_puts(&w->path, list->names[i]);
+		strbuf_puts(&w->path, list->data[i]);
 		if (strbuf_error(&w->path))
 			return err_errno(w->err, -ENOMEM, "walking a session");
-		rc = walk_entry(w, fd, list->names[i], depth + 1);
+		rc = walk_entry(w, fd, list->data[i], depth + 1);
 		strbuf_truncate(&w->path, len);
 	}
 	return rc;
@@ -155,7 +147,7 @@ static int walk_names(struct walk *w, int fd, const struct dirlist *list, int de
 
 static int walk_dir(struct walk *w, int dirfd, const char *name, int depth)
 {
-	CLEANUP(dirlist_fini) struct dirlist list = { 0 };
+	CLEANUP(names_fini) struct names list = { 0 };
 	CLEANUP(close_fd) int fd = -1;
 	int rc;
 

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/names.h"
 #include "base/strbuf.h"
 #include "libspec/name/name.h"
 
@@ -20,14 +21,9 @@
  */
 void spec_session_dir(const char *given, struct strbuf *out);
 
-/* Sessions in SESSION_DIR/samples, each a directory, sorted by name. */
-struct spec_session_list {
-	char **names;
-	size_t nr;
-};
-/* Names that begin with "." are left out.  0, -ENOENT without samples/, or -errno. */
-int spec_session_list(int session_dir_fd, struct spec_session_list *out, struct err *err);
-void spec_session_list_fini(struct spec_session_list *l);
+/* Sessions in SESSION_DIR/samples, each a directory, sorted by name, without those whose
+ * names begin with ".".  0, -ENOENT without samples/, or -errno. */
+int spec_session_list(int session_dir_fd, struct names *out, struct err *err);
 
 /* What a rotation calls directories in samples/ for moments: the session that is to
  * become "current", which after the exchange is what was "current" and has no name yet;

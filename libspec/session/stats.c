@@ -108,14 +108,14 @@ int spec_stats_write(int session_fd, const struct spec_stats *s, struct err *err
 
 int spec_stats_sync(int session_fd, struct err *err)
 {
-	CLEANUP(dirlist_fini) struct dirlist files = { 0 };
+	CLEANUP(names_fini) struct names files = { 0 };
 	CLEANUP(close_fd)
 	int dir = file_open_within(session_fd, dir_name, O_RDONLY | O_DIRECTORY);
 	int rc = dir < 0 ? dir : dirlist_read(dir, &files);
 
-	for (size_t i = 0; i < files.nr && !rc; i++) {
+	for (size_t i = 0; i < files.len && !rc; i++) {
 		CLEANUP(close_fd)
-		int fd = file_open_within(dir, files.names[i], O_RDONLY | O_NONBLOCK);
+		int fd = file_open_within(dir, files.data[i], O_RDONLY | O_NONBLOCK);
 
 		rc = fd >= 0 && fsync(fd) ? -errno : 0;
 	}
@@ -168,7 +168,7 @@ int spec_stats_throttled(int session_fd, const char *event, struct err *err)
 	return 0;
 }
 
-static int read_throttled(int session_fd, struct dirlist *files)
+static int read_throttled(int session_fd, struct names *files)
 {
 	CLEANUP(close_fd)
 	int fd = file_open_within(session_fd, throttled_dir, O_RDONLY | O_DIRECTORY);
@@ -181,20 +181,19 @@ static int read_throttled(int session_fd, struct dirlist *files)
 int spec_stats_each_throttled(int session_fd, int (*visit)(void *ctx, const char *event),
 			      void *ctx, struct err *err)
 {
-	CLEANUP(dirlist_fini) struct dirlist files = { 0 };
+	CLEANUP(names_fini) struct names files = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf event = { 0 };
 	bool escaped = spec_session_escaped(session_fd);
 	int rc = read_throttled(session_fd, &files);
 
 	if (rc)
 		return err_errno(err, rc, "%s", throttled_dir);
-	for (size_t i = 0; i < files.nr && !rc; i++) {
+	for (size_t i = 0; i < files.len && !rc; i++) {
 		strbuf_reset(&event);
 		if (escaped)
-			spec_event_unescape(files.names[i], strlen(files.names[i]),
-					    &event);
+			spec_event_unescape(files.data[i], strlen(files.data[i]), &event);
 		else
-			strbuf_puts(&event, files.names[i]);
+			strbuf_puts(&event, files.data[i]);
 		if (strbuf_error(&event))
 			return err_errno(err, -ENOMEM, "%s", throttled_dir);
 		rc = visit(ctx, strbuf_str(&event));

@@ -186,33 +186,33 @@ static int check_archive(int session_dir_fd)
 
 /* ---- which */
 
-static int check_all(int session_dir_fd, const struct spec_session_list *list)
+static int check_all(int session_dir_fd, const struct names *list)
 {
 	int status = check_archive(session_dir_fd);
 
-	for (size_t i = 0; i < list->nr; i++)
-		if (check_session(session_dir_fd, list->names[i]))
+	for (size_t i = 0; i < list->len; i++)
+		if (check_session(session_dir_fd, list->data[i]))
 			status = CLI_FAILED;
-	if (!list->nr)
+	if (!list->len)
 		puts("there are no sessions");
 	return status;
 }
 
-static int check_matching(int session_dir_fd, const struct spec_session_list *list,
+static int check_matching(int session_dir_fd, const struct names *list,
 			  const char *operand)
 {
 	int status = CLI_OK;
 	struct err err;
 	size_t nr = 0;
 
-	for (size_t i = 0; i < list->nr; i++)
-		if (!strcmp(list->names[i], operand))
+	for (size_t i = 0; i < list->len; i++)
+		if (!strcmp(list->data[i], operand))
 			return check_session(session_dir_fd, operand);
-	for (size_t i = 0; i < list->nr; i++) {
-		if (!spec_glob(operand, list->names[i]))
+	for (size_t i = 0; i < list->len; i++) {
+		if (!spec_glob(operand, list->data[i]))
 			continue;
 		nr++;
-		if (check_session(session_dir_fd, list->names[i]))
+		if (check_session(session_dir_fd, list->data[i]))
 			status = CLI_FAILED;
 	}
 	if (nr)
@@ -223,7 +223,7 @@ static int check_matching(int session_dir_fd, const struct spec_session_list *li
 
 static int run(const struct cli *c, char **operands, int nr)
 {
-	CLEANUP(spec_session_list_fini) struct spec_session_list list = { 0 };
+	CLEANUP(names_fini) struct names list = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf dir = { 0 };
 	struct catalog_store *store = NULL;
 	int status = CLI_OK, fd;

@@ -150,16 +150,16 @@ static bool is_same(const struct spans_list *a, const struct spans_list *b)
 static int list_once(struct spans *s, int session_dir_fd, uint64_t now_ns, bool *same,
 		     struct err *err)
 {
-	CLEANUP(spec_session_list_fini) struct spec_session_list names = { 0 };
+	CLEANUP(names_fini) struct names names = { 0 };
 	CLEANUP(spans_list_fini) struct spans_list l = { 0 };
 	int rc = spec_session_list(session_dir_fd, &names, err);
 
 	if (rc && rc != -ENOENT)
 		return rc;
-	l.rows = calloc(names.nr + 2, sizeof(*l.rows));
+	l.rows = calloc(names.len + 2, sizeof(*l.rows));
 	rc = l.rows ? 0 : -ENOMEM;
-	for (size_t i = 0; i < names.nr && !rc; i++)
-		add_row(s, session_dir_fd, now_ns, TAKE(names.names[i]), &l);
+	for (size_t i = 0; i < names.len && !rc; i++)
+		add_row(s, session_dir_fd, now_ns, TAKE(names.data[i]), &l);
 	if (!rc)
 		rc = add_unnamed(s, session_dir_fd, now_ns, SPEC_SESSION_NEXT, &l);
 	if (!rc)

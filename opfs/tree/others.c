@@ -145,23 +145,23 @@ int tree_catalog(const struct ask *a, const char *dir, const struct spec *spec,
 /* ---- which session a path means */
 
 /* What there is in a session directory: "current", else the only session. */
-static int pick(const struct ask *a, const char *dir,
-		const struct spec_session_list *list, struct names *out)
+static int pick(const struct ask *a, const char *dir, const struct names *list,
+		struct names *out)
 {
-	if (!list->nr)
+	if (!list->len)
 		return err_set(a->err, -ENOENT, "%.200s has no session", dir);
-	for (size_t i = 0; i < list->nr; i++)
-		if (!strcmp(list->names[i], "current") || list->nr == 1)
-			return names_add(out, list->names[i]);
+	for (size_t i = 0; i < list->len; i++)
+		if (!strcmp(list->data[i], "current") || list->len == 1)
+			return names_add(out, list->data[i]);
 	return err_set(a->err, -ENOENT,
 		       "%.200s has %zu sessions: say which, as in %.200s/samples/%.60s "
 		       "with each / as %%2F",
-		       dir, list->nr, dir, list->names[0]);
+		       dir, list->len, dir, list->data[0]);
 }
 
 static int only_session(const struct ask *a, const char *dir, struct names *out)
 {
-	struct spec_session_list list = { 0 };
+	struct names list = { 0 };
 	struct other *one;
 	int rc = borrow(a, dir, &one);
 
@@ -170,7 +170,7 @@ static int only_session(const struct ask *a, const char *dir, struct names *out)
 	rc = spec_session_list(catalog_store_fd(one->store), &list, a->err);
 	give_back(a, one);
 	rc = rc ? rc : pick(a, dir, &list, out);
-	spec_session_list_fini(&list);
+	names_fini(&list);
 	return rc;
 }
 

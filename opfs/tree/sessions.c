@@ -51,17 +51,17 @@ void tree_listed_session(const char *name, struct strbuf *out)
 int tree_sessions(const struct tree *t, const struct viewer *v, struct names *out,
 		  struct err *err)
 {
-	struct spec_session_list list = { 0 };
+	struct names list = { 0 };
 	int rc = spec_session_list(catalog_store_fd(t->store), &list, err);
 
 	if (rc == -ENOENT) /* nothing was recorded yet */
 		rc = 0;
 	if (!rc)
 		rc = names_add(out, "current");
-	for (size_t i = 0; i < list.nr && !rc; i++)
-		if (tree_may_see(t, list.names[i], v))
-			rc = names_add(out, list.names[i]);
-	spec_session_list_fini(&list);
+	for (size_t i = 0; i < list.len && !rc; i++)
+		if (tree_may_see(t, list.data[i], v))
+			rc = names_add(out, list.data[i]);
+	names_fini(&list);
 	names_sort(out);
 	return rc == -ENOMEM ? err_set(err, rc, "out of memory") : rc;
 }

@@ -67,16 +67,16 @@ static int visit(void *ctx, struct spec_session_file *file)
 
 static int print_totals(const char *dir, struct err *err)
 {
-	CLEANUP(spec_session_list_fini) struct spec_session_list list = { 0 };
+	CLEANUP(names_fini) struct names list = { 0 };
 	CLEANUP(close_fd) int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int rc = fd < 0 ? err_errno(err, -errno, "%s", dir)
 			: spec_session_list(fd, &list, err);
 
-	for (size_t i = 0; i < list.nr && !rc; i++) {
+	for (size_t i = 0; i < list.len && !rc; i++) {
 		char path[4096];
-		struct totals t = { .session = list.names[i] };
+		struct totals t = { .session = list.data[i] };
 
-		snprintf(path, sizeof(path), "samples/%s", list.names[i]);
+		snprintf(path, sizeof(path), "samples/%s", list.data[i]);
 		t.fd = openat(fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (t.fd < 0)
 			return err_errno(err, -errno, "%s", path);

@@ -193,7 +193,7 @@ static int add_session(int fd, struct fake_sum *out, struct err *err)
 
 int fake_sum(const char *dir, struct fake_sum *out, struct err *err)
 {
-	CLEANUP(dirlist_fini) struct dirlist names = { 0 };
+	CLEANUP(names_fini) struct names names = { 0 };
 	CLEANUP(close_fd) int samples = -1;
 	char path[512];
 	int rc;
@@ -204,9 +204,9 @@ int fake_sum(const char *dir, struct fake_sum *out, struct err *err)
 	if (samples < 0)
 		return errno == ENOENT ? 0 : err_errno(err, -errno, "%s", path);
 	rc = dirlist_read(samples, &names);
-	for (size_t i = 0; i < names.nr && !rc; i++) {
+	for (size_t i = 0; i < names.len && !rc; i++) {
 		CLEANUP(close_fd)
-		int fd = openat(samples, names.names[i],
+		int fd = openat(samples, names.data[i],
 				O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 		if (fd >= 0)

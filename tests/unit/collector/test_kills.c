@@ -108,7 +108,7 @@ static void live_and_die(unsigned long seed)
 /* What the next collector makes of it: every session whole, with a manifest. */
 static void seal_all(uint64_t in_files)
 {
-	struct dirlist names = { 0 };
+	struct names names = { 0 };
 	struct err err = { 0 };
 	struct fake_sum sum;
 	struct fake f;
@@ -118,17 +118,17 @@ static void seal_all(uint64_t in_files)
 	cr_assert_eq(fake_open(&f, dir, count, 1, &err), 0, "%s", err.msg);
 	fd = f.engine.session.samples_fd;
 	cr_assert_eq(dirlist_read(fd, &names), 0);
-	for (size_t i = 0; i < names.nr; i++) {
-		if (names.names[i][0] == '.' || !strcmp(names.names[i], "current"))
+	for (size_t i = 0; i < names.len; i++) {
+		if (names.data[i][0] == '.' || !strcmp(names.data[i], "current"))
 			continue;
-		if (!coll_seal_due(fd, names.names[i]))
+		if (!coll_seal_due(fd, names.data[i]))
 			continue;
-		rc = coll_seal(fd, names.names[i], &(struct coll_figures){ 0 }, &lost,
+		rc = coll_seal(fd, names.data[i], &(struct coll_figures){ 0 }, &lost,
 			       &err);
 		cr_assert_eq(rc, 0, "%s", err.msg);
 		cr_expect_eq(lost, 0);
 	}
-	dirlist_fini(&names);
+	names_fini(&names);
 	cr_assert_eq(fake_sum(dir, &sum, &err), 0, "%s", err.msg);
 	cr_expect_eq(sum.in_files, in_files);
 	cr_expect_eq(sum.stored, sum.in_files);

@@ -161,7 +161,7 @@ Test(session, walk_of_an_empty_session_visits_nothing)
 Test(session, list_has_directories_sorted)
 {
 	CLEANUP(scratch_fini) struct scratch s = scratch_new();
-	CLEANUP(spec_session_list_fini) struct spec_session_list l = { 0 };
+	CLEANUP(names_fini) struct names l = { 0 };
 
 	cr_expect_eq(spec_session_list(s.fd, &l, NULL), -ENOENT);
 	touch(&s, "samples/operf.log");
@@ -170,10 +170,10 @@ Test(session, list_has_directories_sorted)
 	touch(&s, "samples/.hidden/x");
 	touch(&s, "samples/a,b/x");
 	cr_assert_eq(spec_session_list(s.fd, &l, NULL), 0);
-	cr_assert_eq(l.nr, 3);
-	cr_expect_str_eq(l.names[0], "a,b");
-	cr_expect_str_eq(l.names[1], "current");
-	cr_expect_str_eq(l.names[2], "run2");
+	cr_assert_eq(l.len, 3);
+	cr_expect_str_eq(l.data[0], "a,b");
+	cr_expect_str_eq(l.data[1], "current");
+	cr_expect_str_eq(l.data[2], "run2");
 }
 
 Test(session, dir_is_the_one_given_or_found)
