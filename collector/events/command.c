@@ -170,7 +170,7 @@ static int write_out(const struct strbuf *out)
 
 static int list_types(void)
 {
-	CLEANUP(ev_names_fini) struct ev_names types = { 0 };
+	CLEANUP(names_fini) struct names types = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
 	struct err err = { 0 };
 
@@ -178,7 +178,7 @@ static int list_types(void)
 		log_err("%s", err.msg);
 		return 1;
 	}
-	vec_for(&types.all, type)
+	vec_for(&types, type)
 		strbuf_printf(&out, "%s\n", *type);
 	return write_out(&out);
 }

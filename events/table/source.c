@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "events/table/source.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/dirlist.h"
 #include "base/file.h"
 #include "events/table/line.h"
 
@@ -118,32 +118,6 @@ const struct ev_source ev_installed = { read_installed, NULL };
 
 /* ---- which there are */
 
-void ev_names_fini(struct ev_names *n)
-{
-	vec_for(&n->all, s)
-		free(*s);
-	vec_fini(&n->all);
-}
-
-static int add(struct ev_names *n, const char *name, size_t len)
-{
-	char *copy;
-
-	vec_for(&n->all, s)
-		if (strlen(*s) == len && !memcmp(*s, name, len))
-			return 0;
-	copy = strndup(name, len);
-	if (copy && !vec_push(&n->all, copy))
-		return 0;
-	free(copy);
-	return -ENOMEM;
-}
-
-static int compare(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static bool holds_events(int fd)
 {
 	struct stat st;
@@ -151,45 +125,51 @@ static bool holds_events(int fd)
 	return !fstatat(fd, "events", &st, 0) && S_ISREG(st.st_mode);
 }
 
-/* The processor types of one directory; @arch: "" or "ARCH/". */
-static int scan(int parent, const char *name, const char *arch, struct ev_names *out)
+/* The processor types of one directory, if it can be read; @arch: "" or "ARCH/". */
+static int scan(int parent, const char *name, const char *arch, struct names *out)
 {
-	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = 0;
-	CLEANUP(close_dir) DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *e;
+	CLEANUP(names_fini) struct names entries = { 0 };
+	CLEANUP(close_fd)
+	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int rc = fd < 0 ? 0 : dirlist_read(fd, &entries);
 
-	if (!dir && fd >= 0)
-		close(fd);
-	while (!rc && dir && (e = readdir(dir))) {
+	if (rc)
+		return rc == -ENOMEM ? rc : 0;
+	for (size_t i = 0; i < entries.len && !rc; i++) {
 		CLEANUP(strbuf_fini) struct strbuf path = { 0 };
+		const char *entry = entries.data[i];
 		CLEANUP(close_fd) int sub = -1;
 
-		if (e->d_name[0] == '.')
+		if (*entry == '.')
 			continue;
-		sub = openat(dirfd(dir), e->d_name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-		strbuf_printf(&path, "%s%s", arch, e->d_name);
+		sub = openat(fd, entry, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		strbuf_printf(&path, "%s%s", arch, entry);
 		if (sub >= 0 && holds_events(sub))
-			rc = add(out, strbuf_str(&path), path.len);
+			rc = names_add(out, strbuf_str(&path));
 		else if (sub >= 0 && !*arch) {
 			strbuf_putc(&path, '/');
-			rc = scan(dirfd(dir), e->d_name, strbuf_str(&path), out);
+			rc = scan(fd, entry, strbuf_str(&path), out);
 		}
 	}
 	return rc;
 }
 
-int ev_cpu_types(struct ev_names *out, struct err *err)
+int ev_cpu_types(struct names *out, struct err *err)
 {
-	CLEANUP(strbuf_fini) struct strbuf dir = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf dir = { 0 }, type = { 0 };
 	int rc = 0;
 
-	for (size_t i = 0; i < NR_BUILTINS && !rc; i++)
-		rc = add(out, builtins[i].path,
-			 (size_t)(strrchr(builtins[i].path, '/') - builtins[i].path));
+	for (size_t i = 0; i < NR_BUILTINS && !rc; i++) {
+		const char *path = builtins[i].path;
+
+		strbuf_reset(&type);
+		strbuf_add(&type, path, (size_t)(strrchr(path, '/') - path));
+		rc = strbuf_error(&type) ? -ENOMEM : names_add(out, type.data);
+	}
 	if (!rc && !tables_dir(&dir))
 		rc = scan(AT_FDCWD, strbuf_str(&dir), "", out);
 	if (rc)
 		return err_set(err, rc, "out of memory");
-	qsort(out->all.data, out->all.len, sizeof(char *), compare);
+	names_sort(out);
 	return 0;
 }

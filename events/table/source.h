@@ -3,8 +3,8 @@
 #define EVENTS_SOURCE_H
 
 #include "base/err.h"
+#include "base/names.h"
 #include "base/strbuf.h"
-#include "base/vec.h"
 #include "events/table/table.h"
 
 /*
@@ -14,13 +14,7 @@
  */
 extern const struct ev_source ev_installed;
 
-/* Names; ev_names_fini(). */
-struct ev_names {
-	VEC(char *) all;
-};
-void ev_names_fini(struct ev_names *n);
-
 /* Every processor type there is a table of, sorted. */
-int ev_cpu_types(struct ev_names *out, struct err *err);
+int ev_cpu_types(struct names *out, struct err *err);
 
 #endif

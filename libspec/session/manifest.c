@@ -272,41 +272,30 @@ void spec_manifest_fini(struct spec_manifest *m)
 
 /* ---- the files */
 
-struct tree {              /* paths relative to a directory */
-	VEC(char *) files; /* all that is no directory, but for the MANIFEST */
-	VEC(char *) dirs;  /* still to be read */
+struct tree {               /* paths relative to a directory */
+	struct names files; /* all that is no directory, but for the MANIFEST */
+	struct names dirs;  /* still to be read */
 };
 
 static void tree_fini(struct tree *t)
 {
-	vec_for(&t->files, path)
-		free(*path);
-	vec_for(&t->dirs, path)
-		free(*path);
-	vec_fini(&t->files);
-	vec_fini(&t->dirs);
+	names_fini(&t->files);
+	names_fini(&t->dirs);
 }
 
 static int add_path(struct tree *t, int dirfd, const char *dir, const char *name)
 {
 	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
-	CLEANUP(free_ptr) char *taken = NULL;
 	struct stat st;
-	int rc;
 
 	strbuf_printf(&path, "%s%s%s", dir, *dir ? "/" : "", name);
-	taken = strbuf_take(&path);
-	if (!taken)
+	if (strbuf_error(&path))
 		return -ENOMEM;
-	if (!strcmp(taken, SPEC_MANIFEST))
+	if (!strcmp(path.data, SPEC_MANIFEST))
 		return 0;
-	if (!fstatat(dirfd, taken, &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode))
-		rc = vec_push(&t->dirs, taken);
-	else
-		rc = vec_push(&t->files, taken);
-	if (!rc)
-		taken = NULL;
-	return rc;
+	if (!fstatat(dirfd, path.data, &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode))
+		return names_add(&t->dirs, path.data);
+	return names_add(&t->files, path.data);
 }
 
 static int read_dir(struct tree *t, int dirfd, const char *dir)
@@ -319,11 +308,6 @@ static int read_dir(struct tree *t, int dirfd, const char *dir)
 	for (size_t i = 0; i < names.len && !rc; i++)
 		rc = add_path(t, dirfd, dir, names.data[i]);
 	return rc;
-}
-
-static int compare_paths(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 static int read_tree(struct tree *t, int dirfd, struct err *err)
@@ -339,8 +323,7 @@ static int read_tree(struct tree *t, int dirfd, struct err *err)
 		if (rc)
 			return err_errno(err, rc, "%s", dir);
 	}
-	if (t->files.len)
-		qsort(t->files.data, t->files.len, sizeof(*t->files.data), compare_paths);
+	names_sort(&t->files);
 	return 0;
 }
 

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/escape.h"
@@ -21,14 +20,6 @@ const struct report *report_find(const struct report_set *set, const char *name)
 unsigned report_needs(const struct report *r, const struct options *o)
 {
 	return r->needs | (r->needs_more ? r->needs_more(o) : 0);
-}
-
-void report_entries_free(struct report_entries *e)
-{
-	for (size_t i = 0; i < e->nr; i++)
-		free(e->names[i]);
-	free(e->names);
-	*e = (struct report_entries){ 0 };
 }
 
 static bool has_samples(const struct profile *p)

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "base/names.h"
 #include "base/strbuf.h"
 #include "base/text.h"
 #include "opfs/profile/compare.h"
@@ -24,13 +25,6 @@ struct report_job {
 	const char *base_path; /* the same of the older side, with diff:; else NULL */
 	const char *entry;     /* of a report that is a directory: which of its files */
 };
-
-/* Names of files in a report that is a directory: paths with "/" between components. */
-struct report_entries {
-	char **names; /* heap, each too; sorted, none twice */
-	size_t nr;
-};
-void report_entries_free(struct report_entries *e);
 
 /* A virtual file: one row in opfs/report_list.h, one source file report_NAME.c. */
 struct report {
@@ -68,9 +62,9 @@ struct report {
 	int (*render)(const struct report_job *job, struct strbuf *out, struct err *err);
 	/* Instead of render(): content that is made piece by piece. */
 	int (*open)(const struct report_job *job, struct text **out, struct err *err);
-	/* A directory: the files in it, each then rendered with job->entry. */
-	int (*entries)(const struct report_job *job, struct report_entries *out,
-		       struct err *err);
+	/* A directory: the files in it, sorted, as paths with "/" between components;
+	 * each is then rendered with job->entry.  On failure @out may hold some. */
+	int (*entries)(const struct report_job *job, struct names *out, struct err *err);
 };
 
 /*

@@ -13,7 +13,7 @@
 
 struct entries {
 	int refs; /* atomic */
-	struct report_entries list;
+	struct names list;
 	int64_t until;
 };
 
@@ -31,7 +31,7 @@ static void kind_put(void *obj)
 
 	if (__atomic_sub_fetch(&e->refs, 1, __ATOMIC_ACQ_REL))
 		return;
-	report_entries_free(&e->list);
+	names_fini(&e->list);
 	free(e);
 }
 
@@ -74,8 +74,8 @@ static int make(void *ctx, const struct viewer *v, void **obj, size_t *bytes,
 	}
 	*obj = e;
 	*bytes = sizeof(*e);
-	for (size_t i = 0; i < e->list.nr; i++)
-		*bytes += strlen(e->list.names[i]) + 2 * sizeof(char *);
+	for (size_t i = 0; i < e->list.len; i++)
+		*bytes += strlen(e->list.data[i]) + 2 * sizeof(char *);
 	return 0;
 }
 
@@ -103,14 +103,14 @@ static int get_entries(const struct ask *a, const struct place *p, struct entrie
 /* ---- components of their names */
 
 /* Of sorted names the first that is not before @key. */
-static size_t lower_bound(const struct report_entries *l, const char *key)
+static size_t lower_bound(const struct names *l, const char *key)
 {
-	size_t from = 0, end = l->nr;
+	size_t from = 0, end = l->len;
 
 	while (from < end) {
 		size_t mid = from + (end - from) / 2;
 
-		if (strcmp(l->names[mid], key) < 0)
+		if (strcmp(l->data[mid], key) < 0)
 			from = mid + 1;
 		else
 			end = mid;
@@ -157,8 +157,7 @@ static int found(const struct ask *a, const struct place *from, const char *part
 
 /* Looks for @name itself: a file, or the beginning of one. */
 static int step_exactly(const struct ask *a, const struct place *from,
-			const struct report_entries *l, const char *name,
-			struct place *to)
+			const struct names *l, const char *name, struct place *to)
 {
 	CLEANUP(strbuf_fini) struct strbuf key = { 0 };
 	size_t at;
@@ -167,22 +166,22 @@ static int step_exactly(const struct ask *a, const struct place *from,
 	if (strbuf_error(&key))
 		return ask_no_memory(a);
 	at = lower_bound(l, key.data);
-	if (at < l->nr && !strcmp(l->names[at], key.data))
+	if (at < l->len && !strcmp(l->data[at], key.data))
 		return found(a, from, name, true, to);
 	strbuf_putc(&key, '/');
 	at = lower_bound(l, strbuf_str(&key));
-	if (at < l->nr && !strncmp(l->names[at], strbuf_str(&key), key.len))
+	if (at < l->len && !strncmp(l->data[at], strbuf_str(&key), key.len))
 		return found(a, from, name, false, to);
 	return -ENOENT;
 }
 
 /* Looks for a name that a listing cut short to @name. */
-static int step_cut(const struct ask *a, const struct place *from,
-		    const struct report_entries *l, const char *name, struct place *to)
+static int step_cut(const struct ask *a, const struct place *from, const struct names *l,
+		    const char *name, struct place *to)
 {
-	for (size_t i = 0; i < l->nr; i++) {
+	for (size_t i = 0; i < l->len; i++) {
 		CLEANUP(strbuf_fini) struct strbuf listed = { 0 };
-		const char *rest = below(l->names[i], from->entry);
+		const char *rest = below(l->data[i], from->entry);
 		CLEANUP(free_ptr) char *part = rest ? component(rest) : NULL;
 
 		if (!part || strlen(part) < SPEC_LISTED_MAX / 3)
@@ -224,8 +223,8 @@ int tree_has_entry(const struct ask *a, const struct place *p)
 
 	if (rc || !*p->entry)
 		return rc;
-	for (size_t i = 0; i < e->list.nr; i++)
-		if (below(e->list.names[i], p->entry))
+	for (size_t i = 0; i < e->list.len; i++)
+		if (below(e->list.data[i], p->entry))
 			return 0;
 	return err_set(a->err, -ENOENT, "%s has no %.200s any more", p->report->name,
 		       p->entry);
@@ -238,9 +237,9 @@ int tree_list_entries(const struct ask *a, const struct place *p, struct lister 
 	int rc = tree_may_make(a, p, p->report);
 
 	rc = rc ? rc : get_entries(a, p, &e);
-	for (size_t i = 0; !rc && i < e->list.nr; i++) {
+	for (size_t i = 0; !rc && i < e->list.len; i++) {
 		CLEANUP(strbuf_fini) struct strbuf listed = { 0 };
-		const char *rest = below(e->list.names[i], p->entry);
+		const char *rest = below(e->list.data[i], p->entry);
 		char *part = rest ? component(rest) : NULL;
 
 		/* names are sorted, so the entries of a directory are adjacent */

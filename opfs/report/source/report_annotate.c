@@ -11,39 +11,22 @@
 
 /* A directory of annotated source files, by their paths: opannotate --source. */
 
-static int add_entry(struct report_entries *out, const char *name)
-{
-	out->names[out->nr] = strdup(name);
-	return out->names[out->nr] ? (out->nr++, 0) : -ENOMEM;
-}
-
-static int compare_names(const void *x, const void *y)
-{
-	return strcmp(*(char *const *)x, *(char *const *)y);
-}
-
-static int entries(const struct report_job *job, struct report_entries *out,
-		   struct err *err)
+static int entries(const struct report_job *job, struct names *out, struct err *err)
 {
 	CLEANUP(sources_putp) struct sources *s = NULL;
 	int rc = sources_get(job, &s, err);
 
 	if (rc)
 		return rc;
-	*out = (struct report_entries){ .names = calloc(s->nr_files + 2,
-							sizeof(*out->names)) };
-	rc = out->names ? 0 : -ENOMEM;
 	for (size_t i = 0; i < s->nr_files && !rc; i++)
 		if (sources_wants(s, job->o, &s->files[i]))
-			rc = add_entry(out, s->files[i].entry);
+			rc = names_add(out, s->files[i].entry);
 	if (!rc && s->rest_entry)
-		rc = add_entry(out, s->rest_entry);
-	if (!rc) {
-		qsort(out->names, out->nr, sizeof(*out->names), compare_names);
-		return 0;
-	}
-	report_entries_free(out);
-	return report_no_memory(err);
+		rc = names_add(out, s->rest_entry);
+	if (rc)
+		return report_no_memory(err);
+	names_sort(out);
+	return 0;
 }
 
 /* Reports samples that no source file shows, and why. */

@@ -324,13 +324,13 @@ Test(encode, knows_the_codes_of_armv8)
 
 Test(encode, every_table_parses_and_every_mask_of_it_encodes, .timeout = 1000)
 {
-	CLEANUP(ev_names_fini) struct ev_names cpus = { 0 };
+	CLEANUP(names_fini) struct names cpus = { 0 };
 	struct err err = { 0 };
 	unsigned nr = 0;
 
 	cr_assert_eq(ev_cpu_types(&cpus, &err), 0, "%s", err.msg);
-	cr_expect_geq(cpus.all.len, 7);
-	vec_for(&cpus.all, cpu) {
+	cr_expect_geq(cpus.len, 7);
+	vec_for(&cpus, cpu) {
 		const struct ev_table *t = table(*cpu);
 
 		cr_expect_gt(t->defs.len, 0, "%s", *cpu);
@@ -346,7 +346,7 @@ Test(encode, every_table_parses_and_every_mask_of_it_encodes, .timeout = 1000)
 					encoded(t, d->name, d->masks->all.data[i].name);
 		}
 	}
-	cr_log_info("%zu tables, %u events", cpus.all.len, nr);
+	cr_log_info("%zu tables, %u events", cpus.len, nr);
 }
 
 Test(encode, tells_processors_apart)
