@@ -10,15 +10,20 @@
 #include "base/percent.h"
 #include "libspec/name/glob.h"
 #include "opfs/cli/cli.h"
-#include "opfs/profile/compare.h"
+#include "opfs/profile/change.h"
+#include "opfs/report/view.h"
 
 /* Compares two slices, for people and for continuous integration. */
 struct diff {
 	struct cli cli;
 	double fail_over; /* percent a share may grow by; < 0: not asked */
+	const char *file; /* the report that is printed */
 };
 
 enum { FIRST_TWO = 2 };
+
+/* What a script has to tell apart: "it grew" from "nobody knows". */
+enum { DIFF_GREW = CLI_FAILED, DIFF_UNKNOWN = 3 };
 
 static int set_fail_over(void *ctx, const char *arg, struct err *err)
 {
@@ -33,141 +38,206 @@ static int set_fail_over(void *ctx, const char *arg, struct err *err)
 	return 0;
 }
 
+static int set_json(void *ctx, const char *arg, struct err *err)
+{
+	(void)arg;
+	(void)err;
+	((struct diff *)ctx)->file = "report.json";
+	return 0;
+}
+
 static const struct opt opts[] = {
 	CLI_OPT_SESSION_DIR,
 	{ .name = "fail-over",
 	  .arg = "PERCENT",
 	  .doc = "list what grew by more, for sure, and exit with 1 if anything did",
 	  .set = set_fail_over },
+	{ .name = "json",
+	  .doc = "print the whole comparison as JSON, as report.json has it",
+	  .set = set_json },
 	{ 0 },
 };
 
 static const struct opt_program program = {
 	.name = "opfs diff",
-	.synopsis = "[--fail-over=PERCENT] BASE NEW",
+	.synopsis = "[--fail-over=PERCENT] [--json] BASE NEW",
 	.about = "Shows how NEW differs from the older BASE, as NEW/diff:BASE/report "
 		 "does.\n"
 		 "Both are paths of the tree, as run1/image:prog; BASE may also be the\n"
-		 "absolute path of a session directory, also of an unpacked archive.",
+		 "absolute path of a session directory, also of an unpacked archive.\n"
+		 "Exit status: 0 compared, 1 something grew by more than PERCENT,\n"
+		 "2 wrong usage, 3 could not be compared.",
 	.opts = opts,
 };
 
 /* "run1/image:x" -> "diff:run1/image:x"; a host path is one component. */
-static void add_base(const char *base, struct strbuf *out)
+static void add_base(const char *base, const char *file, struct strbuf *out)
 {
 	strbuf_puts(out, "/diff:");
 	if (base[0] == '/')
 		spec_escape(base, out);
 	else
 		strbuf_puts(out, base);
-	strbuf_puts(out, "/sort:diff/report");
+	strbuf_printf(out, "/sort:diff/%s", file);
 }
 
-static void print_row(const struct profile *p, const struct profile_row *row, size_t c)
+static void print_row(const struct view *v, const struct profile_row *row, size_t c)
 {
 	CLEANUP(strbuf_fini) struct strbuf name = { 0 };
-	const struct profile_class *class = &p->classes[c];
-	uint64_t was = row->was ? row->was[c] : 0;
-	double growth =
-		profile_growth(row->samples[c], class->total, was, class->was_total);
+	uint64_t now = view_now(row, c), was = view_was(row, c);
 
 	escape_text(&name, row->name);
 	printf("%s\t%s\t%.4f\t%.4f\t", strbuf_str(&name),
-	       p->cat->images[row->image].shown, percent_of(was, class->was_total),
-	       percent_of(row->samples[c], class->total));
+	       v->p->cat->images[row->image].shown, percent_of(was, v->was_totals[c]),
+	       percent_of(now, v->totals[c]));
 	if (was)
-		printf("%+.4f\n", growth);
+		printf("%+.4f\n",
+		       profile_growth(now, v->totals[c], was, v->was_totals[c]));
 	else
 		printf("+++\n");
 }
 
 /* Has its share grown by more than was allowed, and by more than chance explains? */
-static bool grew(const struct diff *d, const struct profile *p,
+static bool grew(const struct diff *d, const struct view *v,
 		 const struct profile_row *row, size_t c)
 {
-	const struct profile_class *class = &p->classes[c];
-	uint64_t now = row->gone ? 0 : row->samples[c], was = row->was ? row->was[c] : 0;
+	uint64_t now = view_now(row, c), was = view_was(row, c);
 
-	if (!profile_significant(now, class->total, was, class->was_total))
+	if (!now || !view_sure(v, row, c))
 		return false;
-	if (!was)
-		return now > 0;
-	return profile_growth(now, class->total, was, class->was_total) > d->fail_over;
+	return !was ||
+	       profile_growth(now, v->totals[c], was, v->was_totals[c]) > d->fail_over;
 }
 
-/* A program built anew in its place took the functions of the older side away. */
-static void tell_wholes(const struct profile *p)
+static size_t print_grown(const struct diff *d, const struct view *v)
 {
-	for (size_t i = 0; i < p->cat->nr_images; i++)
-		if (p->images[i].whole)
-			fprintf(stderr,
-				"%s: note: %s: compared as a whole: its functions are "
-				"known "
-				"on one side only; keep archive.tar of a session before "
-				"the "
-				"program is built anew\n",
-				program.name, p->cat->images[i].shown);
+	bool table = !d->file;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < v->nr_rows; i++)
+		for (size_t c = 0; c < v->p->nr_classes; c++) {
+			if (!grew(d, v, v->rows[i], c))
+				continue;
+			if (!nr++ && table)
+				printf("symbol\timage\told %%\tnew %%\tdiff %%\n");
+			if (table)
+				print_row(v, v->rows[i], c);
+		}
+	return nr;
 }
 
-/* CLI_FAILED if any row grew. */
-static int judge(const struct diff *d, const struct profile *p)
+/* ---- what could not be compared */
+
+/* True if a function could have grown for sure among so many samples. */
+static bool may_hide(const struct view *v, const struct profile_row *row)
+{
+	for (size_t c = 0; c < v->p->nr_classes; c++)
+		if (profile_significant(view_now(row, c), v->totals[c], 0,
+					v->was_totals[c]))
+			return true;
+	return false;
+}
+
+/* Why the functions of an image are not known, where they would be if its file were still
+ * the one that was sampled; else NULL. */
+static const char *why_unknown(const struct profile_image *img)
+{
+	if (img->whole)
+		return "its functions are known on one side only";
+	if (img->state != SYM_MISSING && img->state != SYM_CHANGED)
+		return NULL;
+	return "the file that was sampled is gone";
+}
+
+static size_t tell_unknown(const struct view *v)
 {
 	size_t nr = 0;
 
-	tell_wholes(p);
-	for (size_t i = 0; i < p->nr_rows; i++) {
-		for (size_t c = 0; c < p->nr_classes; c++) {
-			if (!grew(d, p, &p->rows[i], c))
-				continue;
-			if (!nr++)
-				printf("symbol\timage\told %%\tnew %%\tdiff %%\n");
-			print_row(p, &p->rows[i], c);
-		}
+	for (size_t i = 0; i < v->nr_rows; i++) {
+		const struct profile_row *row = v->rows[i];
+		const struct profile *p = v->p;
+		const char *why = why_unknown(&p->images[row->image]);
+
+		if (row->kind != PROFILE_ROW_IMAGE || !why ||
+		    p->cat->images[row->image].label || !may_hide(v, row))
+			continue;
+		nr++;
+		fprintf(stderr,
+			"%s: %s: compared as a whole, not by function: %s (status of "
+			"both says more)\n",
+			program.name, p->cat->images[row->image].shown, why);
 	}
-	if (cli_flush(program.name))
-		return CLI_FAILED;
-	if (!nr)
-		return CLI_OK;
-	fprintf(stderr, "%s: %zu row%s grew by more than %g %%\n", program.name, nr,
-		nr == 1 ? "" : "s", d->fail_over);
-	return CLI_FAILED;
+	return nr;
+}
+
+static int judge_rows(const struct diff *d, const struct view *v)
+{
+	size_t grown = print_grown(d, v), unknown = tell_unknown(v);
+
+	if (!d->file && cli_flush(program.name))
+		return DIFF_UNKNOWN;
+	if (grown)
+		fprintf(stderr, "%s: %zu row%s grew by more than %g %%\n", program.name,
+			grown, grown == 1 ? "" : "s", d->fail_over);
+	return grown ? DIFF_GREW : unknown ? DIFF_UNKNOWN : CLI_OK;
+}
+
+static int judge(struct diff *d, const struct place *p, const char *path)
+{
+	const struct view_options by_diff = { .sort = { VIEW_BY_DIFF }, .nr_sort = 1 };
+	struct profile *profile;
+	struct err err = { 0 };
+	struct view view;
+	int status = DIFF_UNKNOWN;
+
+	if (tree_shown(d->cli.tree, p, &d->cli.viewer, &profile, &err)) {
+		cli_failed(program.name, path, &err);
+		return DIFF_UNKNOWN;
+	}
+	if (view_init(&view, profile, &by_diff)) {
+		fprintf(stderr, "%s: out of memory\n", program.name);
+	} else {
+		status = judge_rows(d, &view);
+		view_fini(&view);
+	}
+	profile_put(profile);
+	return status;
 }
 
 static int print_report(struct diff *d, const struct place *p, const char *path)
 {
 	struct err err = { 0 };
-	struct text *text;
+	struct text *text = NULL;
 	int status;
 
 	if (tree_text(d->cli.tree, p, &d->cli.viewer, &text, &err))
-		return cli_failed(program.name, path, &err);
-	status = cli_write_text(program.name, text, path);
+		status = cli_failed(program.name, path, &err);
+	else
+		status = cli_write_text(program.name, text, path);
 	text_put(text);
-	return status;
+	return status == CLI_OK ? CLI_OK : DIFF_UNKNOWN;
 }
 
 static int compare(struct diff *d, const char *base, const char *now)
 {
 	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
-	struct profile *profile;
+	bool asked = d->fail_over >= 0;
 	struct err err = { 0 };
 	struct place p;
-	int status;
+	int status = CLI_OK;
 
 	strbuf_puts(&path, now);
-	add_base(base, &path);
+	add_base(base, d->file ? d->file : "report", &path);
 	if (strbuf_error(&path))
-		return CLI_FAILED;
-	if (tree_walk(d->cli.tree, path.data, &d->cli.viewer, &p, NULL, &err))
-		return cli_failed(program.name, path.data, &err);
-	if (d->fail_over < 0) {
-		status = print_report(d, &p, path.data);
-	} else if (tree_shown(d->cli.tree, &p, &d->cli.viewer, &profile, &err)) {
-		status = cli_failed(program.name, path.data, &err);
-	} else {
-		status = judge(d, profile);
-		profile_put(profile);
+		return DIFF_UNKNOWN;
+	if (tree_walk(d->cli.tree, path.data, &d->cli.viewer, &p, NULL, &err)) {
+		cli_failed(program.name, path.data, &err);
+		return DIFF_UNKNOWN;
 	}
+	if (!asked || d->file)
+		status = print_report(d, &p, path.data);
+	if (asked && status == CLI_OK)
+		status = judge(d, &p, path.data);
 	place_fini(&p);
 	return status;
 }
@@ -187,9 +257,8 @@ int opfs_diff_main(const struct report_set *reports, int argc, char **argv)
 			program.name, program.name, program.name);
 		return CLI_USAGE;
 	}
-	status = cli_open(&d.cli, program.name);
-	if (!status)
-		status = compare(&d, argv[1], argv[FIRST_TWO]);
+	status = cli_open(&d.cli, program.name) ? DIFF_UNKNOWN
+						: compare(&d, argv[1], argv[FIRST_TWO]);
 	cli_fini(&d.cli);
 	return status;
 }

@@ -14,9 +14,10 @@
 enum { NEAR = 16 };
 
 struct lines {
-	struct sym_lines **of; /* of each image, or NULL */
-	const char **why;      /* of each image: why it has no lines */
-	size_t nr;             /* images */
+	struct sym_lines **of;              /* of each image, or NULL */
+	const char **why;                   /* of each image: why it has no lines */
+	const struct profile_image *images; /* of the profile */
+	size_t nr;                          /* of them */
 	struct arena arena;
 };
 
@@ -43,9 +44,20 @@ static int no_memory(struct err *err)
 
 /* ---- what is asked for */
 
+/* In a comparison, what is gone may be of an older build than the image's file. */
+static bool is_of(const struct profile_row *row, const struct profile_image *img)
+{
+	const struct sym_table *t = img->table;
+
+	return !row->gone || !row->sym ||
+	       (t && row->sym >= t->syms && row->sym < t->syms + t->nr_syms);
+}
+
 static bool has_code(const struct lines_query *q, const struct profile_row *row)
 {
-	return q->p->images[row->image].table && q->p->images[row->image].has_job;
+	const struct profile_image *img = &q->p->images[row->image];
+
+	return img->table && img->has_job && is_of(row, img);
 }
 
 static struct lines_job *job_of(struct lines_load *load, uint32_t image)
@@ -194,6 +206,7 @@ struct lines *lines_new(const struct profile *p)
 	if (!l)
 		return NULL;
 	l->nr = p->cat->nr_images;
+	l->images = p->images;
 	l->of = arena_calloc(&l->arena, l->nr + 1, sizeof(*l->of));
 	l->why = arena_calloc(&l->arena, l->nr + 1, sizeof(*l->why));
 	if (l->of && l->why)
@@ -325,5 +338,6 @@ bool lines_caller(struct line_place *at)
 bool lines_of_row(const struct lines *l, const struct profile_row *row,
 		  struct line_place *out)
 {
-	return row->sym && lines_at(l, row->image, row->sym->off, out) && out->file;
+	return row->sym && is_of(row, &l->images[row->image]) &&
+	       lines_at(l, row->image, row->sym->off, out) && out->file;
 }

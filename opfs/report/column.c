@@ -8,7 +8,7 @@
 #include "base/escape.h"
 #include "base/hex.h"
 #include "base/percent.h"
-#include "opfs/profile/compare.h"
+#include "opfs/profile/change.h"
 
 /*
  * Long tables end in thousands of rows with equal counts, so the last percentage is
@@ -150,17 +150,9 @@ static void add_diff(const struct column_at *at, struct strbuf *out)
 	}
 }
 
-/* True if the difference is more than chance. */
 static void add_sure(const struct column_at *at, struct strbuf *out)
 {
-	const struct profile_row *row = at->row;
-	uint64_t now = row->gone ? 0 : row->samples[at->class];
-
-	strbuf_puts(out, profile_significant(now, at->v->totals[at->class],
-					     row->was ? row->was[at->class] : 0,
-					     at->v->was_totals[at->class])
-				 ? "yes"
-				 : "no");
+	strbuf_puts(out, view_sure(at->v, at->row, at->class) ? "yes" : "no");
 }
 
 static void add_cumulated_share(const struct column_at *at, struct strbuf *out)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/escape.h"
-#include "opfs/profile/compare.h"
+#include "opfs/profile/change.h"
 #include "opfs/report/header.h"
 
 const struct report *report_find(const struct report_set *set, const char *name)
@@ -22,10 +22,11 @@ unsigned report_needs(const struct report *r, const struct options *o)
 	return r->needs | (r->needs_more ? r->needs_more(o) : 0);
 }
 
+/* In a comparison, on either side. */
 static bool has_samples(const struct profile *p)
 {
 	for (size_t c = 0; c < p->nr_classes; c++)
-		if (p->classes[c].total)
+		if (p->classes[c].total || p->classes[c].was_total)
 			return true;
 	return false;
 }

@@ -103,27 +103,27 @@ struct figure { /* a member that a row has once for each class */
 
 static void add_samples(struct doc *d, const struct profile_row *row, size_t class)
 {
-	json_number(&d->j, report_now(row, class));
+	json_number(&d->j, view_now(row, class));
 }
 
 static void add_percent(struct doc *d, const struct profile_row *row, size_t class)
 {
-	json_real(&d->j, percent_of(report_now(row, class), d->view.totals[class]));
+	json_real(&d->j, percent_of(view_now(row, class), d->view.totals[class]));
 }
 
 static void add_error(struct doc *d, const struct profile_row *row, size_t class)
 {
-	json_real(&d->j, percent_error(report_now(row, class), d->view.totals[class]));
+	json_real(&d->j, percent_error(view_now(row, class), d->view.totals[class]));
 }
 
 static void add_base_samples(struct doc *d, const struct profile_row *row, size_t class)
 {
-	json_number(&d->j, report_was(row, class));
+	json_number(&d->j, view_was(row, class));
 }
 
 static double base_percent(struct doc *d, const struct profile_row *row, size_t class)
 {
-	return percent_of(report_was(row, class), d->view.p->classes[class].was_total);
+	return percent_of(view_was(row, class), d->view.was_totals[class]);
 }
 
 static void add_base_percent(struct doc *d, const struct profile_row *row, size_t class)
@@ -133,13 +133,13 @@ static void add_base_percent(struct doc *d, const struct profile_row *row, size_
 
 static void add_difference(struct doc *d, const struct profile_row *row, size_t class)
 {
-	json_real(&d->j, percent_of(report_now(row, class), d->view.totals[class]) -
+	json_real(&d->j, percent_of(view_now(row, class), d->view.totals[class]) -
 				 base_percent(d, row, class));
 }
 
 static void add_sure(struct doc *d, const struct profile_row *row, size_t class)
 {
-	json_bool(&d->j, report_sure(&d->view, row, class));
+	json_bool(&d->j, view_sure(&d->view, row, class));
 }
 
 static const struct figure figures[] = {

@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/escape.h"
 #include "base/percent.h"
-#include "opfs/profile/compare.h"
+#include "opfs/profile/change.h"
 #include "opfs/report/header.h"
 #include "opfs/report/report.h"
 

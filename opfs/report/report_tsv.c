@@ -53,18 +53,17 @@ static void add_symbol(const struct cell *c, struct strbuf *out)
 
 static void add_samples(const struct cell *c, struct strbuf *out)
 {
-	strbuf_printf(out, "%" PRIu64, report_now(c->row, c->class));
+	strbuf_printf(out, "%" PRIu64, view_now(c->row, c->class));
 }
 
 static double share(const struct cell *c)
 {
-	return percent_of(report_now(c->row, c->class), c->view->totals[c->class]);
+	return percent_of(view_now(c->row, c->class), c->view->totals[c->class]);
 }
 
 static double base_share(const struct cell *c)
 {
-	return percent_of(report_was(c->row, c->class),
-			  c->view->p->classes[c->class].was_total);
+	return percent_of(view_was(c->row, c->class), c->view->was_totals[c->class]);
 }
 
 static void add_share(const struct cell *c, struct strbuf *out)
@@ -75,7 +74,7 @@ static void add_share(const struct cell *c, struct strbuf *out)
 static void add_share_error(const struct cell *c, struct strbuf *out)
 {
 	strbuf_printf(out, "%.4f",
-		      percent_error(report_now(c->row, c->class),
+		      percent_error(view_now(c->row, c->class),
 				    c->view->totals[c->class]));
 }
 
@@ -126,7 +125,7 @@ static void add_cpu(const struct cell *c, struct strbuf *out)
 
 static void add_base_samples(const struct cell *c, struct strbuf *out)
 {
-	strbuf_printf(out, "%" PRIu64, report_was(c->row, c->class));
+	strbuf_printf(out, "%" PRIu64, view_was(c->row, c->class));
 }
 
 static void add_base_share(const struct cell *c, struct strbuf *out)
@@ -141,7 +140,7 @@ static void add_difference(const struct cell *c, struct strbuf *out)
 
 static void add_sure(const struct cell *c, struct strbuf *out)
 {
-	strbuf_putc(out, report_sure(c->view, c->row, c->class) ? '1' : '0');
+	strbuf_putc(out, view_sure(c->view, c->row, c->class) ? '1' : '0');
 }
 
 static const struct tsv_column columns[] = {
@@ -202,7 +201,7 @@ static int add_class(const struct view *view, size_t class,
 		if (i % 1024 == 0 && viewer_gone(v))
 			return report_interrupted(err);
 		cell.row = view->rows[i];
-		if (!report_now(cell.row, class) && !report_was(cell.row, class))
+		if (!view_now(cell.row, class) && !view_was(cell.row, class))
 			continue;
 		cell.place = report_line_of_row(lines, cell.row, &at) ? &at : NULL;
 		add_row(&cell, out);

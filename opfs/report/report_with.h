@@ -4,7 +4,6 @@
 
 #include <stdbool.h>
 
-#include "opfs/profile/compare.h"
 #include "opfs/profile/lines.h"
 #include "opfs/report/report.h"
 
@@ -38,25 +37,5 @@ bool report_line_of_row(const struct report_lines *l, const struct profile_row *
 			struct line_place *out);
 bool report_line_of_hit(const struct report_lines *l, const struct profile_row *row,
 			size_t hit, struct line_place *out);
-
-/* The samples of a row; in a comparison also of the older side, 0 if it was not there. */
-static inline uint64_t report_now(const struct profile_row *row, size_t class)
-{
-	return row->gone ? 0 : row->samples[class];
-}
-
-static inline uint64_t report_was(const struct profile_row *row, size_t class)
-{
-	return row->was ? row->was[class] : row->gone ? row->samples[class] : 0;
-}
-
-/* True if the shares of a row differ by more than chance. */
-static inline bool report_sure(const struct view *view, const struct profile_row *row,
-			       size_t class)
-{
-	return profile_significant(report_now(row, class), view->totals[class],
-				   report_was(row, class),
-				   view->p->classes[class].was_total);
-}
 
 #endif

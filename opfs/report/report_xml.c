@@ -148,8 +148,8 @@ static void add_sums(struct xml *x, size_t first, size_t end)
 	memset(x->sums, 0, 2 * nr * sizeof(*x->sums));
 	for (size_t i = first; i < end; i++) {
 		for (size_t c = 0; c < nr; c++) {
-			now[c] += report_now(x->items[i].row, c);
-			was[c] += report_was(x->items[i].row, c);
+			now[c] += view_now(x->items[i].row, c);
+			was[c] += view_was(x->items[i].row, c);
 		}
 	}
 	add_both(x, now, x->view.p->base ? was : NULL);

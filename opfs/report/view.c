@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "base/escape.h"
 #include "base/percent.h"
-#include "opfs/profile/compare.h"
+#include "opfs/profile/change.h"
 
 static int compare_numbers(uint64_t a, uint64_t b)
 {
@@ -94,29 +94,31 @@ static int by_debug(const struct view *v, const struct profile_row *a,
 	return compare_places(&x, &y);
 }
 
-/* A new row grew most and a gone one least; otherwise the change of the share decides. */
-static double growth(const struct view *v, const struct profile_row *row)
+bool view_sure(const struct view *v, const struct profile_row *row, size_t class)
 {
-	switch (profile_changed(row->samples, row->was, row->gone, 0)) {
-	case PROFILE_NEW:
-		return HUGE_VAL;
-	case PROFILE_BOTH:
-		return profile_growth(row->samples[0], v->totals[0], row->was[0],
-				      v->was_totals[0]);
-	case PROFILE_GONE:
-		return -HUGE_VAL;
-	default:
-		return 0;
-	}
+	return profile_significant(view_now(row, class), v->totals[class],
+				   view_was(row, class), v->was_totals[class]);
 }
 
+/* By how many percent of all samples the row grew. */
+static double growth(const struct view *v, const struct profile_row *row)
+{
+	return percent_of(view_now(row, 0), v->totals[0]) -
+	       percent_of(view_was(row, 0), v->was_totals[0]);
+}
+
+/* A change beyond chance comes before one that may be noise. */
 static int by_diff(const struct view *v, const struct profile_row *a,
 		   const struct profile_row *b)
 {
 	double x, y;
+	bool sure;
 
 	if (!v->p->base || !v->p->nr_classes)
 		return 0;
+	sure = view_sure(v, a, 0);
+	if (sure != view_sure(v, b, 0))
+		return sure ? -1 : 1;
 	x = growth(v, a);
 	y = growth(v, b);
 	return (x < y) - (x > y);

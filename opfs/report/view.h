@@ -66,6 +66,18 @@ struct view {
 int view_init(struct view *v, const struct profile *p, const struct view_options *o);
 void view_fini(struct view *v);
 
+/* The samples of a row; in a comparison also of the older side; 0 if it was not there. */
+static inline uint64_t view_now(const struct profile_row *row, size_t class)
+{
+	return row->gone ? 0 : row->samples[class];
+}
+static inline uint64_t view_was(const struct profile_row *row, size_t class)
+{
+	return row->was ? row->was[class] : 0;
+}
+/* In a comparison: do the shares of a row differ by more than chance? */
+bool view_sure(const struct view *v, const struct profile_row *row, size_t class);
+
 /* The shown name of @image: its path, or only the last part. */
 const char *view_image_name(const struct profile *p, const struct view_options *o,
 			    uint32_t image);

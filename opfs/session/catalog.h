@@ -72,7 +72,7 @@ struct catalog_bad { /* a file that could not be read; `status` lists it */
 };
 
 struct catalog {
-	int refs; /* atomic; first: see join_images() in opfs/profile/compare.c */
+	int refs; /* atomic; first: see make_catalog() in opfs/profile/pairing.c */
 	uint64_t generation; /* another one whenever anything below changes */
 	bool saved;          /* no session of it will change */
 	bool borrows;        /* all it points to except @arena belongs to another */

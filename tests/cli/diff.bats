@@ -17,6 +17,23 @@ setup() {
 	cd "$BATS_TEST_TMPDIR"
 }
 
+# A program "prog" with functions a and b, and where they are in it: $A, $B.
+two_functions() {
+	echo "void a(void) { } void b(void) { } int main(void) { a(); b(); }" |
+		${CC:-gcc} -O0 -x c -o prog -
+	A=$(offset_of prog a)
+	B=$(offset_of prog b)
+}
+
+# Two builds of p.c in b1 and b2: function "gone" of the first became "kept" there.
+two_builds() {
+	mkdir b1 b2
+	echo "int gone(void) { return 1; } int main(void) { return gone(); }" >p.c
+	${CC:-gcc} -g -O0 -o b1/prog p.c
+	sed -i s/gone/kept/g p.c
+	${CC:-gcc} -g -O0 -o b2/prog p.c
+}
+
 # cat PATH: of the reference session
 ref_cat() {
 	opdemo "$OPFS" cat --session-dir s1 "$1"
@@ -107,18 +124,21 @@ same_as_transcript() {
 	opfs cat old/report new/diff:old/summary | diff both -
 }
 
-@test "sort:diff has what grew most first and what is gone last" {
+@test "sort:diff has sure rows first, then what grew by most of all samples" {
 	mksession <<-'END'
 	[{"session": "old", "app": "/nowhere/same", "samples": {"1": 500}},
 	 {"session": "old", "app": "/nowhere/less", "samples": {"1": 300}},
 	 {"session": "old", "app": "/nowhere/gone", "samples": {"1": 200}},
-	 {"session": "new", "app": "/nowhere/same", "samples": {"1": 700}},
+	 {"session": "old", "app": "/nowhere/noise", "samples": {"1": 1}},
+	 {"session": "new", "app": "/nowhere/same", "samples": {"1": 720}},
 	 {"session": "new", "app": "/nowhere/less", "samples": {"1": 100}},
-	 {"session": "new", "app": "/nowhere/added", "samples": {"1": 200}}]
+	 {"session": "new", "app": "/nowhere/added", "samples": {"1": 200}},
+	 {"session": "new", "app": "/nowhere/noise", "samples": {"1": 6}},
+	 {"session": "new", "app": "/nowhere/once", "samples": {"1": 1}}]
 	END
 	order=$(opfs cat new/diff:old/sort:diff/with:no-header/report |
-		awk '{ print $NF }' | tr '\n' ' ')
-	[ "$order" = "/nowhere/added /nowhere/same /nowhere/less /nowhere/gone " ]
+		awk '{ sub(".*/", ""); print }' | tr '\n' ' ')
+	[ "$order" = "same added gone less noise once " ]
 	opfs cat new/diff:old/report | grep -E '^200 +--- +--- +yes .*gone'
 }
 
@@ -133,22 +153,109 @@ same_as_transcript() {
 }
 
 @test "--fail-over fails for what grew by more than that, beyond chance" {
-	mksession <<-'END'
-	[{"session": "old", "app": "/nowhere/a", "samples": {"1": 50000}},
-	 {"session": "old", "app": "/nowhere/b", "samples": {"1": 50000}},
-	 {"session": "new", "app": "/nowhere/a", "samples": {"1": 60000}},
-	 {"session": "new", "app": "/nowhere/b", "samples": {"1": 40000}},
-	 {"session": "few", "app": "/nowhere/a", "samples": {"1": 12}},
-	 {"session": "few", "app": "/nowhere/b", "samples": {"1": 8}}]
+	two_functions
+	local prog="\"app\": \"$PWD/prog\""
+	mksession <<-END
+	[{"session": "old", $prog, "samples": {"$A": 50000, "$B": 50000}},
+	 {"session": "new", $prog, "samples": {"$A": 60000, "$B": 40000}},
+	 {"session": "few", $prog, "samples": {"$A": 12, "$B": 8}}]
 	END
 	run -1 --separate-stderr opfs diff --fail-over=5% old new
-	[[ $output == *"/nowhere/a"*"50.0000"*"60.0000"*"+20.0000"* ]]
-	[[ $output != *"/nowhere/b"* ]]
+	[[ $output == *"a	$PWD/prog	50.0000	60.0000	+20.0000"* ]]
+	[ "${#lines[@]}" = 2 ]
 	[[ $stderr == *"1 row grew by more than 5 %"* ]]
 	run -0 opfs diff --fail-over=25% old new
 	[ -z "$output" ]
 	# 20 samples cannot tell 60 % from 50 %
 	run -0 opfs diff --fail-over=5% old few
+}
+
+@test "opfs diff --json prints report.json, and judges all the same" {
+	two_functions
+	local prog="\"app\": \"$PWD/prog\""
+	mksession <<-END
+	[{"session": "old", $prog, "samples": {"$A": 50000, "$B": 50000}},
+	 {"session": "new", $prog, "samples": {"$A": 60000, "$B": 40000}}]
+	END
+	opfs diff --json old new >said
+	opfs cat new/diff:old/sort:diff/report.json | cmp said -
+	run -1 --separate-stderr opfs diff --json --fail-over=5% old new
+	diff said - <<<"$output"
+	[[ $stderr == *"1 row grew"* ]]
+	run -0 opfs diff --json --fail-over=25% old new
+}
+
+@test "a program that is gone is no proof that nothing grew" {
+	mksession <<-'END'
+	[{"session": "old", "app": "/nowhere/a", "samples": {"1": 500}},
+	 {"session": "old", "app": "/nowhere/rare", "samples": {"1": 2}},
+	 {"session": "new", "app": "/nowhere/a", "samples": {"1": 500}},
+	 {"session": "new", "app": "/nowhere/rare", "samples": {"1": 2}}]
+	END
+	run -3 opfs diff --fail-over=5% old new
+	[[ $output == *"/nowhere/a: compared as a whole, not by function"* ]]
+	[[ $output != */nowhere/rare* ]]
+	run -0 opfs diff old new
+}
+
+@test "an application without samples of its own is the same on both sides" {
+	mksession <<-'END'
+	[{"session": "old", "app": "/nowhere/first", "samples": {"1": 500}},
+	 {"session": "old", "app": "/nowhere/app", "image": "/lib/l.so",
+	  "samples": {"1": 500}},
+	 {"session": "new", "app": "/nowhere/first", "samples": {"1": 500}},
+	 {"session": "new", "app": "/nowhere/app", "image": "/lib/l.so",
+	  "samples": {"1": 500}}]
+	END
+	opfs cat new/diff:old/report new/diff:old/summary >text
+	run ! grep -E -e ' --- |\+\+\+| yes ' text
+	[ "$(grep -c '+0.0000 *no ' text)" = 5 ]
+}
+
+@test "a filter that leaves nothing of the newer side shows what is gone" {
+	two_functions
+	local prog="\"app\": \"$PWD/prog\""
+	mksession <<-END
+	[{"session": "old", $prog, "samples": {"$A": 50, "$B": 50}},
+	 {"session": "new", $prog, "samples": {"$B": 40}}]
+	END
+	opfs cat new/include-symbols:a/diff:old/report >text
+	grep -E '^50 +--- +--- +no +a$' text
+	run ! grep 'taken' text
+}
+
+@test "columns of different CPUs are named by the CPU" {
+	mksession <<-'END'
+	[{"session": "old", "app": "/nowhere/a", "cpu": 0, "samples": {"1": 5}},
+	 {"session": "new", "app": "/nowhere/a", "cpu": 1, "samples": {"1": 7}}]
+	END
+	run -1 opfs cat new/split:cpu/diff:old/report
+	local event=CPU_CLK_UNHALTED:100000
+	[[ $output == *"$event on CPU 1 and $event on CPU 0"* ]]
+}
+
+@test "a function of the older build has no line of the newer one" {
+	two_builds
+	local one="\"app\": \"$PWD/b1/prog\"" two="\"app\": \"$PWD/b2/prog\""
+	mksession <<-END
+	[{"session": "old", $one, "samples": {"$(offset_of b1/prog gone)": 50}},
+	 {"session": "new", $two, "samples": {"$(offset_of b2/prog kept)": 50}}]
+	END
+	opfs cat new/diff:old/with:debug-info/report >text
+	grep -E '^50 +100.000 .* p.c:1 +kept$' text
+	grep -E '^50 +--- .*\(no location information\) +gone$' text
+}
+
+@test "shares of the older side leave out the same images as those of the newer" {
+	mksession <<-'END'
+	[{"session": "old", "app": "/nowhere/a", "samples": {"1": 50}},
+	 {"session": "old", "app": "/nowhere/a", "image": "/lib/l", "samples": {"1": 50}},
+	 {"session": "new", "app": "/nowhere/a", "samples": {"1": 50}},
+	 {"session": "new", "app": "/nowhere/a", "image": "/lib/l", "samples": {"1": 50}}]
+	END
+	opfs cat new/with:exclude-dependent/diff:old/report.tsv |
+		awk -F '\t' '$3 == "/nowhere/a" { print $6, $16, $17, $18 }' >figures
+	[ "$(cat figures)" = "100.0000 100.0000 0.0000 0" ]
 }
 
 @test "what cannot be compared says why" {
@@ -158,8 +265,12 @@ same_as_transcript() {
 	END
 	run -1 opfs cat new/diff:old/report
 	[[ $output == *"count different things"*LLC* ]]
-	run -1 opfs diff nothing new
+	run -3 opfs diff nothing new
 	[[ $output == *nothing* ]]
+	run -3 opfs diff old new
+	[[ $output == *"count different things"* ]]
+	run -3 opfs diff --json --fail-over=1 old new
+	run -3 "$OPFS" diff --session-dir /nowhere old new
 	run -2 opfs diff old
 	run -2 opfs diff --fail-over=much old new
 }
@@ -190,6 +301,6 @@ same_as_transcript() {
 	opfs cat new/diff:old/report >text
 	grep '^As a whole, .*/prog$' text
 	grep -E '^700 +100.000 +\+0.0000 +no .*/prog$' text
-	run -0 opfs diff --fail-over=1% old new
-	[[ $output == *"compared as a whole"*"archive.tar"* ]]
+	run -3 opfs diff --fail-over=1% old new
+	[[ $output == *"compared as a whole"*"known on one side only"* ]]
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "opfs/profile/change.h"
 #include "opfs/profile/compare.h"
-#include "opfs/profile/profile.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -126,6 +126,55 @@ Test(profile_compare, memory_of_one_kind_is_one_row_whatever_the_process)
 	cr_assert_eq(both->nr_pairs, 1);
 	cr_expect_eq(both->pairs[0].samples[0], 7);
 	cr_expect_eq(both->pairs[0].was[0], 11);
+}
+
+Test(profile_compare, memory_of_several_processes_has_the_name_of_none)
+{
+	fake_file(&now, "/x/a", "[vdso] (tgid:1 range:0x1000-0x1fff)", &cycles, 3);
+	fake_file(&now, "/x/b", "[vdso] (tgid:2 range:0x1000-0x1fff)", &cycles, 4);
+	label_memory(&now);
+	cr_assert_eq(compare(), 0, "%s", err.msg);
+	cr_assert_eq(both->nr_rows, 2);
+	for (size_t i = 0; i < 2; i++) {
+		cr_expect_str_eq(both->rows[i].name, "[vdso]");
+		cr_expect_str_eq(both->cat->images[both->rows[i].image].shown, "[vdso]");
+	}
+}
+
+Test(profile_compare, an_application_without_samples_is_paired_by_its_path)
+{
+	fake_file(&now, "/x/first", "/x/first", &cycles, 1);
+	fake_file(&now, "/x/app", "/lib/c", &cycles, 3);
+	fake_file(&was, "/x/first", "/x/first", &cycles, 2);
+	fake_file(&was, "/x/app", "/lib/c", &cycles, 4);
+	cr_assert_eq(compare(), 0, "%s", err.msg);
+	cr_assert_eq(both->nr_rows, 2);
+	cr_expect_eq(row_of("/x/first")->was[0], 2);
+	cr_expect_eq(row_of("/lib/c")->was[0], 4);
+	cr_expect_eq(both->nr_pairs, 2);
+}
+
+Test(profile_compare, a_side_without_samples_has_the_columns_of_the_other)
+{
+	fake_file(&was, "/x/a", "/x/a", &cycles, 4);
+	cr_assert_eq(compare(), 0, "%s", err.msg);
+	cr_assert_eq(both->nr_classes, 1);
+	cr_expect_eq(both->classes[0].total, 0);
+	cr_expect_eq(both->classes[0].was_total, 4);
+	cr_assert_eq(both->nr_rows, 1);
+	cr_expect(both->rows[0].gone && both->rows[0].samples[0] == 4);
+}
+
+Test(profile_compare, other_unit_masks_are_refused_and_named)
+{
+	static const struct fake_event masked = { "CYCLES", 1000, 3, 41 };
+
+	fake_file(&now, "/x/a", "/x/a", &cycles, 30);
+	fake_file(&was, "/x/a", "/x/a", &masked, 20);
+	cr_expect_eq(compare(), -EINVAL);
+	cr_expect_neq(strstr(err.msg, "CYCLES:1000 and CYCLES:1000:0x3"), NULL, "%s",
+		      err.msg);
+	both = NULL;
 }
 
 Test(profile_compare, different_events_are_refused)
