@@ -195,8 +195,8 @@ for_record() {
 	for s in $(rotated) current; do
 		balanced "$PWD/real/sessions" "$s"
 	done
-	[ "$(cat "$dir"/samples/*/stats/lost_write_back |
-		awk '{ n += $1 } END { print n }')" -gt 0 ]
+	[ "$(awk '{ n += $1 } END { print n }' \
+		"$dir"/samples/*/stats/lost_write_back)" -gt 0 ]
 	end_fs
 }
 
