@@ -7,7 +7,6 @@
 
 #include "base/cleanup.h"
 #include "base/escape.h"
-#include "base/percent.h"
 #include "libspec/name/glob.h"
 #include "opfs/cli/cli.h"
 #include "opfs/profile/change.h"
@@ -17,7 +16,7 @@
 struct diff {
 	struct cli cli;
 	double fail_over; /* percent a share may grow by; < 0: not asked */
-	const char *file; /* the report that is printed */
+	bool json;
 };
 
 enum { FIRST_TWO = 2 };
@@ -42,7 +41,7 @@ static int set_json(void *ctx, const char *arg, struct err *err)
 {
 	(void)arg;
 	(void)err;
-	((struct diff *)ctx)->file = "report.json";
+	((struct diff *)ctx)->json = true;
 	return 0;
 }
 
@@ -84,15 +83,13 @@ static void add_base(const char *base, const char *file, struct strbuf *out)
 static void print_row(const struct view *v, const struct profile_row *row, size_t c)
 {
 	CLEANUP(strbuf_fini) struct strbuf name = { 0 };
-	uint64_t now = view_now(row, c), was = view_was(row, c);
 
 	escape_text(&name, row->name);
 	printf("%s\t%s\t%.4f\t%.4f\t", strbuf_str(&name),
-	       v->p->cat->images[row->image].shown, percent_of(was, v->was_totals[c]),
-	       percent_of(now, v->totals[c]));
-	if (was)
-		printf("%+.4f\n",
-		       profile_growth(now, v->totals[c], was, v->was_totals[c]));
+	       v->p->cat->images[row->image].shown, view_was_share(v, row, c),
+	       view_share(v, row, c));
+	if (view_was(row, c))
+		printf("%+.4f\n", view_growth(v, row, c));
 	else
 		printf("+++\n");
 }
@@ -101,26 +98,23 @@ static void print_row(const struct view *v, const struct profile_row *row, size_
 static bool grew(const struct diff *d, const struct view *v,
 		 const struct profile_row *row, size_t c)
 {
-	uint64_t now = view_now(row, c), was = view_was(row, c);
-
-	if (!now || !view_sure(v, row, c))
+	if (!view_now(row, c) || !view_sure(v, row, c))
 		return false;
-	return !was ||
-	       profile_growth(now, v->totals[c], was, v->was_totals[c]) > d->fail_over;
+	return !view_was(row, c) || view_growth(v, row, c) > d->fail_over;
 }
 
-static size_t print_grown(const struct diff *d, const struct view *v)
+/* How many rows grew; they are listed, unless everything was printed as JSON. */
+static size_t list_grown(const struct diff *d, const struct view *v)
 {
-	bool table = !d->file;
 	size_t nr = 0;
 
 	for (size_t i = 0; i < v->nr_rows; i++)
 		for (size_t c = 0; c < v->p->nr_classes; c++) {
 			if (!grew(d, v, v->rows[i], c))
 				continue;
-			if (!nr++ && table)
+			if (!nr++ && !d->json)
 				printf("symbol\timage\told %%\tnew %%\tdiff %%\n");
-			if (table)
+			if (!d->json)
 				print_row(v, v->rows[i], c);
 		}
 	return nr;
@@ -172,9 +166,9 @@ static size_t tell_unknown(const struct view *v)
 
 static int judge_rows(const struct diff *d, const struct view *v)
 {
-	size_t grown = print_grown(d, v), unknown = tell_unknown(v);
+	size_t grown = list_grown(d, v), unknown = tell_unknown(v);
 
-	if (!d->file && cli_flush(program.name))
+	if (cli_flush(program.name))
 		return DIFF_UNKNOWN;
 	if (grown)
 		fprintf(stderr, "%s: %zu row%s grew by more than %g %%\n", program.name,
@@ -227,14 +221,14 @@ static int compare(struct diff *d, const char *base, const char *now)
 	int status = CLI_OK;
 
 	strbuf_puts(&path, now);
-	add_base(base, d->file ? d->file : "report", &path);
+	add_base(base, d->json ? "report.json" : "report", &path);
 	if (strbuf_error(&path))
 		return DIFF_UNKNOWN;
 	if (tree_walk(d->cli.tree, path.data, &d->cli.viewer, &p, NULL, &err)) {
 		cli_failed(program.name, path.data, &err);
 		return DIFF_UNKNOWN;
 	}
-	if (!asked || d->file)
+	if (!asked || d->json)
 		status = print_report(d, &p, path.data);
 	if (asked && status == CLI_OK)
 		status = judge(d, &p, path.data);

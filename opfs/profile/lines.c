@@ -49,7 +49,7 @@ static bool is_of(const struct profile_row *row, const struct profile_image *img
 {
 	const struct sym_table *t = img->table;
 
-	return !row->gone || !row->sym ||
+	return !row->gone ||
 	       (t && row->sym >= t->syms && row->sym < t->syms + t->nr_syms);
 }
 

@@ -160,6 +160,17 @@ static inline bool profile_any_sample(const uint64_t *samples, size_t nr_classes
 	return false;
 }
 
+/* Behind the last of @rows, which are by image, that is of the same one as row @first. */
+static inline size_t profile_image_end(const struct profile_row *rows, size_t nr,
+				       size_t first)
+{
+	size_t end = first + 1;
+
+	while (end < nr && rows[end].image == rows[first].image)
+		end++;
+	return end;
+}
+
 /* The pair of an application and an image, or NULL; looks at one after another. */
 struct profile_pair *profile_pair_of(struct profile *p, uint32_t app, uint32_t image);
 

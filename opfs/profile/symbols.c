@@ -322,16 +322,6 @@ static int collect_image(struct mangled *m, const struct profile_row *rows, size
 	return 0;
 }
 
-static size_t rows_of_image(const struct profile_build *b, size_t i)
-{
-	uint32_t image = b->rows.data[i].image;
-	size_t end = i;
-
-	while (end < b->rows.len && b->rows.data[end].image == image)
-		end++;
-	return end - i;
-}
-
 static int collect_names(const struct profile_build *b, struct mangled *m)
 {
 	int rc = 0;
@@ -339,16 +329,16 @@ static int collect_names(const struct profile_build *b, struct mangled *m)
 	m->of_row = calloc(b->rows.len + 1, sizeof(*m->of_row));
 	if (!m->of_row)
 		return -ENOMEM;
-	for (size_t i = 0, nr; i < b->rows.len && !rc; i += nr) {
+	for (size_t i = 0, end; i < b->rows.len && !rc; i = end) {
 		const struct profile_row *rows = &b->rows.data[i];
 		const struct sym_table *table = b->p->images[rows->image].table;
 
-		nr = rows_of_image(b, i);
+		end = profile_image_end(b->rows.data, b->rows.len, i);
 		if (!table)
 			continue;
 		free(m->of_sym);
 		m->of_sym = calloc(table->nr_syms + 1, sizeof(*m->of_sym));
-		rc = m->of_sym ? collect_image(m, rows, nr, table, m->of_row + i)
+		rc = m->of_sym ? collect_image(m, rows, end - i, table, m->of_row + i)
 			       : -ENOMEM;
 	}
 	return rc;

@@ -58,10 +58,10 @@ int profile_twin_compare(const struct profile_twin *a, const struct profile_twin
 
 /* ---- which of several */
 
-struct census {           /* of the functions of one image whose names have samples */
-	struct map index; /* stem -> index into counts */
-	VEC(uint32_t) counts;
-	uint32_t *rank, *name; /* of each symbol; @name: one more than the index */
+struct census {               /* of the functions of one image whose names have samples */
+	struct map index;     /* stem -> index into counts */
+	VEC(uint32_t) counts; /* of each stem */
+	uint32_t *rank;       /* of each symbol */
 };
 
 static void census_fini(struct census *c)
@@ -69,16 +69,21 @@ static void census_fini(struct census *c)
 	map_fini(&c->index);
 	vec_fini(&c->counts);
 	free(c->rank);
-	free(c->name);
 }
 
-static int note_stem(struct census *c, const char *name, size_t len)
+/* The count of a stem, or NULL. */
+static uint32_t *find_count(const struct census *c, const char *stem, size_t len)
 {
 	uint64_t at;
 
-	if (map_get(&c->index, name, len, &at))
+	return map_get(&c->index, stem, len, &at) ? &c->counts.data[at] : NULL;
+}
+
+static int note_stem(struct census *c, const char *stem, size_t len)
+{
+	if (find_count(c, stem, len))
 		return 0;
-	if (map_set(&c->index, name, len, c->counts.len))
+	if (map_set(&c->index, stem, len, c->counts.len))
 		return -ENOMEM;
 	return vec_push(&c->counts, 0);
 }
@@ -86,17 +91,14 @@ static int note_stem(struct census *c, const char *name, size_t len)
 static int count_all(struct census *c, const struct sym_table *t)
 {
 	c->rank = calloc(t->nr_syms + 1, sizeof(*c->rank));
-	c->name = calloc(t->nr_syms + 1, sizeof(*c->name));
-	if (!c->rank || !c->name)
+	if (!c->rank)
 		return -ENOMEM;
 	for (size_t i = 0; i < t->nr_syms; i++) {
 		const char *name = t->syms[i].name;
-		uint64_t at;
+		uint32_t *count = find_count(c, name, stem_len(name));
 
-		if (!map_get(&c->index, name, stem_len(name), &at))
-			continue;
-		c->rank[i] = c->counts.data[at]++;
-		c->name[i] = (uint32_t)at + 1;
+		if (count)
+			c->rank[i] = (*count)++;
 	}
 	return 0;
 }
@@ -108,11 +110,11 @@ static int image_twins(const struct profile_row *rows, size_t nr,
 	CLEANUP(census_fini) struct census c = { 0 };
 
 	for (size_t i = 0; i < nr; i++) {
-		const char *name = rows[i].sym ? rows[i].sym->name : "";
-
-		out[i].stem = name;
-		out[i].len = (uint32_t)stem_len(name);
-		if (rows[i].sym && note_stem(&c, name, out[i].len))
+		if (!rows[i].sym)
+			continue;
+		out[i].stem = rows[i].sym->name;
+		out[i].len = (uint32_t)stem_len(out[i].stem);
+		if (note_stem(&c, out[i].stem, out[i].len))
 			return -ENOMEM;
 	}
 	if (!c.counts.len)
@@ -120,12 +122,10 @@ static int image_twins(const struct profile_row *rows, size_t nr,
 	if (count_all(&c, t))
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++) {
-		size_t at = rows[i].sym ? (size_t)(rows[i].sym - t->syms) : 0;
-
 		if (!rows[i].sym)
 			continue;
-		out[i].rank = c.rank[at];
-		out[i].nr = c.counts.data[c.name[at] - 1];
+		out[i].rank = c.rank[rows[i].sym - t->syms];
+		out[i].nr = *find_count(&c, out[i].stem, out[i].len);
 	}
 	return 0;
 }
@@ -138,11 +138,9 @@ int profile_twins(const struct profile *p, struct profile_twin **out)
 	if (!*out)
 		return -ENOMEM;
 	for (size_t i = 0, end; i < p->nr_rows && !rc; i = end) {
-		uint32_t image = p->rows[i].image;
-
-		for (end = i + 1; end < p->nr_rows && p->rows[end].image == image;)
-			end++;
-		rc = image_twins(&p->rows[i], end - i, p->images[image].table, *out + i);
+		end = profile_image_end(p->rows, p->nr_rows, i);
+		rc = image_twins(&p->rows[i], end - i, p->images[p->rows[i].image].table,
+				 *out + i);
 	}
 	return rc;
 }

@@ -139,11 +139,7 @@ static void add_diff(const struct column_at *at, struct strbuf *out)
 		strbuf_puts(out, "---");
 		break;
 	case PROFILE_BOTH:
-		strbuf_printf(out, "%+.4f",
-			      profile_growth(row->samples[at->class],
-					     at->v->totals[at->class],
-					     row->was[at->class],
-					     at->v->was_totals[at->class]));
+		strbuf_printf(out, "%+.4f", view_growth(at->v, row, at->class));
 		break;
 	default:
 		strbuf_puts(out, "0");

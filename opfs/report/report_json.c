@@ -108,7 +108,7 @@ static void add_samples(struct doc *d, const struct profile_row *row, size_t cla
 
 static void add_percent(struct doc *d, const struct profile_row *row, size_t class)
 {
-	json_real(&d->j, percent_of(view_now(row, class), d->view.totals[class]));
+	json_real(&d->j, view_share(&d->view, row, class));
 }
 
 static void add_error(struct doc *d, const struct profile_row *row, size_t class)
@@ -121,20 +121,15 @@ static void add_base_samples(struct doc *d, const struct profile_row *row, size_
 	json_number(&d->j, view_was(row, class));
 }
 
-static double base_percent(struct doc *d, const struct profile_row *row, size_t class)
-{
-	return percent_of(view_was(row, class), d->view.was_totals[class]);
-}
-
 static void add_base_percent(struct doc *d, const struct profile_row *row, size_t class)
 {
-	json_real(&d->j, base_percent(d, row, class));
+	json_real(&d->j, view_was_share(&d->view, row, class));
 }
 
 static void add_difference(struct doc *d, const struct profile_row *row, size_t class)
 {
-	json_real(&d->j, percent_of(view_now(row, class), d->view.totals[class]) -
-				 base_percent(d, row, class));
+	json_real(&d->j, view_share(&d->view, row, class) -
+				 view_was_share(&d->view, row, class));
 }
 
 static void add_sure(struct doc *d, const struct profile_row *row, size_t class)

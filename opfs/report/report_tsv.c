@@ -58,12 +58,12 @@ static void add_samples(const struct cell *c, struct strbuf *out)
 
 static double share(const struct cell *c)
 {
-	return percent_of(view_now(c->row, c->class), c->view->totals[c->class]);
+	return view_share(c->view, c->row, c->class);
 }
 
 static double base_share(const struct cell *c)
 {
-	return percent_of(view_was(c->row, c->class), c->view->was_totals[c->class]);
+	return view_was_share(c->view, c->row, c->class);
 }
 
 static void add_share(const struct cell *c, struct strbuf *out)

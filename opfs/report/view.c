@@ -94,17 +94,32 @@ static int by_debug(const struct view *v, const struct profile_row *a,
 	return compare_places(&x, &y);
 }
 
+double view_share(const struct view *v, const struct profile_row *row, size_t class)
+{
+	return percent_of(view_now(row, class), v->totals[class]);
+}
+
+double view_was_share(const struct view *v, const struct profile_row *row, size_t class)
+{
+	return percent_of(view_was(row, class), v->was_totals[class]);
+}
+
+double view_growth(const struct view *v, const struct profile_row *row, size_t class)
+{
+	return profile_growth(view_now(row, class), v->totals[class],
+			      view_was(row, class), v->was_totals[class]);
+}
+
 bool view_sure(const struct view *v, const struct profile_row *row, size_t class)
 {
 	return profile_significant(view_now(row, class), v->totals[class],
 				   view_was(row, class), v->was_totals[class]);
 }
 
-/* By how many percent of all samples the row grew. */
-static double growth(const struct view *v, const struct profile_row *row)
+/* How much more of all samples the row has. */
+static double difference(const struct view *v, const struct profile_row *row)
 {
-	return percent_of(view_now(row, 0), v->totals[0]) -
-	       percent_of(view_was(row, 0), v->was_totals[0]);
+	return view_share(v, row, 0) - view_was_share(v, row, 0);
 }
 
 /* A change beyond chance comes before one that may be noise. */
@@ -119,8 +134,8 @@ static int by_diff(const struct view *v, const struct profile_row *a,
 	sure = view_sure(v, a, 0);
 	if (sure != view_sure(v, b, 0))
 		return sure ? -1 : 1;
-	x = growth(v, a);
-	y = growth(v, b);
+	x = difference(v, a);
+	y = difference(v, b);
 	return (x < y) - (x > y);
 }
 
@@ -519,8 +534,7 @@ static bool changed_enough(const struct view *v, const struct profile_row *row)
 {
 	if (profile_changed(row->samples, row->was, row->gone, 0) != PROFILE_BOTH)
 		return true;
-	return fabs(profile_growth(row->samples[0], v->totals[0], row->was[0],
-				   v->was_totals[0])) >= v->options.threshold;
+	return fabs(view_growth(v, row, 0)) >= v->options.threshold;
 }
 
 static bool reaches(const struct view *v, const struct profile_row *row)

@@ -75,6 +75,11 @@ static inline uint64_t view_was(const struct profile_row *row, size_t class)
 {
 	return row->was ? row->was[class] : 0;
 }
+/* The same in percent of all samples of the class. */
+double view_share(const struct view *v, const struct profile_row *row, size_t class);
+double view_was_share(const struct view *v, const struct profile_row *row, size_t class);
+/* In a comparison: profile_growth() of a row. */
+double view_growth(const struct view *v, const struct profile_row *row, size_t class);
 /* In a comparison: do the shares of a row differ by more than chance? */
 bool view_sure(const struct view *v, const struct profile_row *row, size_t class);
 

@@ -17,10 +17,11 @@ setup() {
 	cd "$BATS_TEST_TMPDIR"
 }
 
-# A program "prog" with functions a and b, and where they are in it: $A, $B.
+# A program with functions a and b, as mksession takes it, $PROG; where they are: $A, $B.
 two_functions() {
 	echo "void a(void) { } void b(void) { } int main(void) { a(); b(); }" |
 		${CC:-gcc} -O0 -x c -o prog -
+	PROG="\"app\": \"$PWD/prog\""
 	A=$(offset_of prog a)
 	B=$(offset_of prog b)
 }
@@ -154,11 +155,10 @@ same_as_transcript() {
 
 @test "--fail-over fails for what grew by more than that, beyond chance" {
 	two_functions
-	local prog="\"app\": \"$PWD/prog\""
 	mksession <<-END
-	[{"session": "old", $prog, "samples": {"$A": 50000, "$B": 50000}},
-	 {"session": "new", $prog, "samples": {"$A": 60000, "$B": 40000}},
-	 {"session": "few", $prog, "samples": {"$A": 12, "$B": 8}}]
+	[{"session": "old", $PROG, "samples": {"$A": 50000, "$B": 50000}},
+	 {"session": "new", $PROG, "samples": {"$A": 60000, "$B": 40000}},
+	 {"session": "few", $PROG, "samples": {"$A": 12, "$B": 8}}]
 	END
 	run -1 --separate-stderr opfs diff --fail-over=5% old new
 	[[ $output == *"a	$PWD/prog	50.0000	60.0000	+20.0000"* ]]
@@ -172,10 +172,9 @@ same_as_transcript() {
 
 @test "opfs diff --json prints report.json, and judges all the same" {
 	two_functions
-	local prog="\"app\": \"$PWD/prog\""
 	mksession <<-END
-	[{"session": "old", $prog, "samples": {"$A": 50000, "$B": 50000}},
-	 {"session": "new", $prog, "samples": {"$A": 60000, "$B": 40000}}]
+	[{"session": "old", $PROG, "samples": {"$A": 50000, "$B": 50000}},
+	 {"session": "new", $PROG, "samples": {"$A": 60000, "$B": 40000}}]
 	END
 	opfs diff --json old new >said
 	opfs cat new/diff:old/sort:diff/report.json | cmp said -
@@ -214,10 +213,9 @@ same_as_transcript() {
 
 @test "a filter that leaves nothing of the newer side shows what is gone" {
 	two_functions
-	local prog="\"app\": \"$PWD/prog\""
 	mksession <<-END
-	[{"session": "old", $prog, "samples": {"$A": 50, "$B": 50}},
-	 {"session": "new", $prog, "samples": {"$B": 40}}]
+	[{"session": "old", $PROG, "samples": {"$A": 50, "$B": 50}},
+	 {"session": "new", $PROG, "samples": {"$B": 40}}]
 	END
 	opfs cat new/include-symbols:a/diff:old/report >text
 	grep -E '^50 +--- +--- +no +a$' text
