@@ -31,13 +31,22 @@ static bool has_samples(const struct profile *p)
 	return false;
 }
 
+/* Had it samples before rows were chosen?  A comparison was made of what was chosen. */
+static bool had_samples(const struct profile *p)
+{
+	do
+		p = p->parent;
+	while (p && !has_samples(p));
+	return p != NULL;
+}
+
 bool report_nothing(const struct profile *p, struct strbuf *out)
 {
 	uint64_t taken = 0, lost = 0;
 
 	if (has_samples(p))
 		return false;
-	if (p->parent && has_samples(p->parent)) {
+	if (had_samples(p)) {
 		strbuf_puts(out,
 			    "no samples: symbol:, include-symbols: and exclude-symbols: "
 			    "leave none of those selected\n"

@@ -220,6 +220,9 @@ same_as_transcript() {
 	opfs cat new/include-symbols:a/diff:old/report >text
 	grep -E '^50 +--- +--- +no +a$' text
 	run ! grep 'taken' text
+	# and of neither side
+	opfs cat new/include-symbols:none/diff:old/report >text
+	grep '^no samples: symbol:, include-symbols: .* leave none' text
 }
 
 @test "columns of different CPUs are named by the CPU" {
