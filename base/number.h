@@ -14,4 +14,14 @@ size_t number_digits(const char *text, int base, uint64_t *out);
 /* True if the whole of @text is a number of at most @max; else *out is untouched. */
 bool number_parse(const char *text, int base, uint64_t max, uint64_t *out);
 
+struct number_unit { /* behind a number: of time, or of bytes */
+	char letter;
+	bool bytes;
+	uint64_t factor; /* seconds or bytes */
+};
+
+/* "90", "2s", "1h", "100M".  @unit: NULL for none; *out is multiplied by its factor.
+ * 0 or -EINVAL. */
+int number_amount(const char *text, const struct number_unit **unit, uint64_t *out);
+
 #endif

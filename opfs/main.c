@@ -25,6 +25,7 @@ static const struct command commands[] = {
 	{ "diff", "compare two slices of it", opfs_diff_main },
 	{ "why", "say what a path means, or why it does not exist", opfs_why_main },
 	{ "check", "find out whether everything in a session is whole", opfs_check_main },
+	{ "keep", "keep names for when binaries are gone", opfs_keep_main },
 };
 
 static const struct command *find_command(const char *name)

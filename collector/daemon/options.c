@@ -15,34 +15,6 @@
 
 enum { MAX_STACK = 1024, MAX_CHECKPOINT = 86400 };
 
-/* Suffixes of numbers: seconds, or bytes. */
-static const struct unit {
-	char letter;
-	bool bytes;
-	uint64_t factor;
-} units[] = {
-	{ 's', false, 1 },        { 'm', false, 60 },       { 'h', false, 3600 },
-	{ 'd', false, 86400 },    { 'K', true, 1024 },      { 'M', true, MIB },
-	{ 'G', true, MIB << 10 }, { 'T', true, MIB << 20 },
-};
-
-/* "90", "2s", "1h", "100M".  The unit, or NULL for none; -EINVAL. */
-static int amount(const char *text, const struct unit **unit, uint64_t *out)
-{
-	uint64_t n;
-	size_t digits = number_digits(text, 10, &n);
-
-	*unit = NULL;
-	if (!digits)
-		return -EINVAL;
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (text[digits] && text[digits] == units[i].letter && !text[digits + 1])
-			*unit = &units[i];
-	if (text[digits] && !*unit)
-		return -EINVAL;
-	return __builtin_mul_overflow(n, *unit ? (*unit)->factor : 1, out) ? -EINVAL : 0;
-}
-
 static struct coll_daemon_options *self(void *ctx)
 {
 	return ctx;
@@ -51,12 +23,12 @@ static struct coll_daemon_options *self(void *ctx)
 static int set_rotate(void *ctx, const char *arg, struct err *err)
 {
 	struct coll_rotate r = { 0 };
-	const struct unit *unit;
+	const struct number_unit *unit;
 	uint64_t n;
 
 	if (strcmp(arg, "never") != 0) {
-		if (amount(arg, &unit, &n) || !unit || !n || n > UINT64_MAX / SECOND_NS ||
-		    (unit->bytes && n < MIB))
+		if (number_amount(arg, &unit, &n) || !unit || !n ||
+		    n > UINT64_MAX / SECOND_NS || (unit->bytes && n < MIB))
 			return err_set(err, -EINVAL,
 				       "--rotate: \"%s\" is neither a time (2s, 10m, 1h, "
 				       "7d), nor a size from 1M (100M, 2G), nor never",
@@ -75,13 +47,13 @@ static int set_keep(void *ctx, const char *arg, struct err *err)
 	CLEANUP(free_ptr) char *copy = strdup(arg);
 	struct coll_keep k = { 0 };
 	char *rest = copy, *word;
-	const struct unit *unit;
+	const struct number_unit *unit;
 	uint64_t n;
 
 	if (!copy)
 		return err_errno(err, -ENOMEM, "--keep");
 	while (strcmp(arg, "all") != 0 && (word = strsep(&rest, ","))) {
-		if (amount(word, &unit, &n) || !n)
+		if (number_amount(word, &unit, &n) || !n)
 			return err_set(
 				err, -EINVAL,
 				"--keep: \"%s\" is neither a number of sessions (48), "
@@ -100,10 +72,10 @@ static int set_keep(void *ctx, const char *arg, struct err *err)
 
 static int set_min_free(void *ctx, const char *arg, struct err *err)
 {
-	const struct unit *unit;
+	const struct number_unit *unit;
 	uint64_t n;
 
-	if (amount(arg, &unit, &n) || (n && (!unit || !unit->bytes)))
+	if (number_amount(arg, &unit, &n) || (n && (!unit || !unit->bytes)))
 		return err_set(err, -EINVAL, "--min-free: \"%s\" is no size (64M, 1G)",
 			       arg);
 	self(ctx)->min_free = n;
@@ -112,10 +84,10 @@ static int set_min_free(void *ctx, const char *arg, struct err *err)
 
 static int set_checkpoint(void *ctx, const char *arg, struct err *err)
 {
-	const struct unit *unit;
+	const struct number_unit *unit;
 	uint64_t n;
 
-	if (amount(arg, &unit, &n) || (unit && unit->bytes) || n > MAX_CHECKPOINT)
+	if (number_amount(arg, &unit, &n) || (unit && unit->bytes) || n > MAX_CHECKPOINT)
 		return err_set(
 			err, -EINVAL,
 			"--checkpoint: \"%s\" is no time up to a day (30s, 5m, or 0)",
@@ -204,6 +176,7 @@ const struct opt coll_daemon_opts[] = {
 	{ 0, "keep", "LIST",
 	  "keep so many rotated sessions, so old or large: COUNT, AGE, SIZE (all)",
 	  set_keep },
+	COLL_OPT_SYMBOLS,
 	{ 0, "min-free", "SIZE", "leave so much of the disk free (64M)", set_min_free },
 	{ 0, "checkpoint", "TIME", "samples are on the disk at least every TIME (60s)",
 	  set_checkpoint },
@@ -234,6 +207,7 @@ static const struct fact {
 	{ "session-dir", "/var/lib/oprofile", false },
 	{ "rotate", "never", true },
 	{ "keep", "all", true },
+	{ "symbols", "1G", true },
 	{ "min-free", "64M", true },
 	{ "checkpoint", "60s", true },
 	{ "socket", COLL_DEFAULT_SOCKET, false },

@@ -13,6 +13,9 @@
 
 /* Session directories: SESSION_DIR/samples/NAME/{root},{kern},stats/,images,tasks. */
 
+/* SESSION_DIR/symbols: names that were kept for its sessions, a file for each image. */
+#define SPEC_SYMBOLS_DIR "symbols"
+
 /**
  * spec_session_dir - which session directory a program uses
  * @given: --session-dir, or NULL: ./oprofile_data if that is a directory, else

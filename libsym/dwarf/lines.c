@@ -398,5 +398,5 @@ int sym_lines_load(const struct sym_job *job, const struct sym_range *ranges, si
 	CLEANUP(strbuf_fini) struct strbuf blob = { 0 };
 	int rc = sym_lines_encode(job, ranges, nr, flags, &blob, err);
 
-	return rc ? rc : sym_lines_decode(blob.data, blob.len, out, err);
+	return rc ? rc : sym_lines_decode(blob.data, blob.len, flags, out, err);
 }

@@ -14,47 +14,11 @@ void sym_wants_fini(struct sym_wants *w)
 	*w = (struct sym_wants){ 0 };
 }
 
-static int by_off(const void *pa, const void *pb)
-{
-	const struct sym_range *a = pa, *b = pb;
-
-	return a->off < b->off ? -1 : a->off > b->off;
-}
-
 static int by_vma(const void *pa, const void *pb)
 {
 	const struct sym_want *a = pa, *b = pb;
 
 	return a->vma < b->vma ? -1 : a->vma > b->vma;
-}
-
-/*
- * Makes a sorted copy with adjacent ranges joined.  Returns the number of ranges, or -1.
- */
-static ssize_t in_order(const struct sym_range *ranges, size_t nr, struct sym_range **out)
-{
-	struct sym_range *r = malloc((nr + 1) * sizeof(*r));
-	bool sorted = true;
-	size_t kept = 0;
-
-	if (!r)
-		return -1;
-	for (size_t i = 0; i < nr; i++) {
-		r[i] = ranges[i];
-		sorted = sorted && (!i || r[i - 1].off <= r[i].off);
-	}
-	if (!sorted)
-		qsort(r, nr, sizeof(*r), by_off);
-	for (size_t i = 0; i < nr; i++) {
-		if (r[i].end <= r[i].off)
-			continue;
-		if (!kept || r[i].off > r[kept - 1].end)
-			r[kept++] = r[i];
-		else if (r[i].end > r[kept - 1].end)
-			r[kept - 1].end = r[i].end;
-	}
-	*out = r;
-	return (ssize_t)kept;
 }
 
 struct maker {
@@ -123,14 +87,16 @@ int sym_wants_make(const struct sym_elf *image, const struct sym_range *ranges, 
 	CLEANUP(free_ptr) struct sym_range *r = NULL;
 	CLEANUP(sym_wants_fini) struct sym_wants w = { 0 };
 	struct maker m = { .offsets_are_addresses = image->type == ET_REL, .w = &w };
-	ssize_t kept = in_order(ranges, nr, &r);
 
+	r = malloc((nr + 1) * sizeof(*r));
 	sym_elf_add_sections(image, &b);
-	if (kept < 0 || sym_build_finish(&b))
+	if (!r || sym_build_finish(&b))
 		return -ENOMEM;
+	if (nr)
+		memcpy(r, ranges, nr * sizeof(*r));
 	m.sections = b.sections.data;
 	m.nr_sections = b.sections.len;
-	if (intersect(&m, r, (size_t)kept))
+	if (intersect(&m, r, sym_ranges_join(r, nr)))
 		return -ENOMEM;
 	order(&w);
 	*out = TAKE(w);

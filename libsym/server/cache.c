@@ -207,7 +207,7 @@ int sym_cache_load(struct sym_cache *c, const struct sym_job *job,
 {
 	/*
 	 * the key is the request, so it holds all that the answer depends on, with the
-	 * user's rights
+	 * user's rights, and where names were kept
 	 */
 	CLEANUP(strbuf_fini) struct strbuf request = { 0 };
 	struct load ask = { c->server, job, cancel };
@@ -216,6 +216,7 @@ int sym_cache_load(struct sym_cache *c, const struct sym_job *job,
 	int rc;
 
 	sym_request_load(job, &request);
+	strbuf_puts(&request, job->kept ? job->kept : "");
 	if (strbuf_error(&request))
 		return err_errno(err, -ENOMEM, "symbols");
 	rc = cache_get(c->cache, &loaded_kind, request.data, request.len, load, &ask,

@@ -24,6 +24,7 @@
 #include "libsym/table/job.h"
 #include "libsym/wire/build.h"
 #include "libsym/wire/disasm_wire.h"
+#include "libsym/wire/kept.h"
 #include "libsym/wire/lines_wire.h"
 #include "libsym/wire/request.h"
 #include "libsym/wire/source_wire.h"
@@ -293,16 +294,42 @@ static int take_table(void *arg, const void *data, size_t len, struct err *err)
 	return sym_wire_decode(data, len, arg, err);
 }
 
+/* Takes the names that were kept, where they are more than the file has today. */
+static int prefer_kept(const struct sym_job *job, struct sym_table **out)
+{
+	CLEANUP(sym_table_putp) struct sym_table *then = NULL;
+	CLEANUP(sym_kept_fini) struct sym_kept kept = { 0 };
+	int rc;
+
+	if (!job->kept || sym_table_rank(*out) >= SYM_BEST)
+		return 0;
+	rc = sym_kept_read(job->kept, job, &kept, NULL);
+	if (!rc)
+		rc = sym_kept_table(&kept, job, &then, NULL);
+	if (!rc && sym_table_rank(then) > sym_table_rank(*out)) {
+		sym_table_put(*out);
+		*out = TAKE(then);
+	}
+	return rc == -ENOMEM ? rc : 0;
+}
+
 int sym_server_load(struct sym_server *s, const struct sym_job *job,
 		    const atomic_bool *cancel, struct sym_table **out, struct err *err)
 {
+	CLEANUP(sym_table_putp) struct sym_table *t = NULL;
 	CLEANUP(strbuf_fini) struct strbuf request = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
 	int rc;
 
 	sym_request_load(job, &request);
-	rc = run(s, &request, take_table, out, cancel, &why, err);
-	return rc <= 0 ? rc : broken_table(job, strbuf_str(&why), out, err);
+	rc = run(s, &request, take_table, &t, cancel, &why, err);
+	if (rc > 0)
+		rc = broken_table(job, strbuf_str(&why), &t, err);
+	if (!rc && prefer_kept(job, &t))
+		rc = err_errno(err, -ENOMEM, "kept symbols");
+	if (!rc)
+		*out = TAKE(t);
+	return rc;
 }
 
 struct wanted_names {
@@ -385,26 +412,75 @@ static const char *broken(const char *name, struct strbuf *why, struct strbuf *r
 	return strbuf_str(reason);
 }
 
+struct wanted_lines {
+	unsigned flags;
+	struct sym_lines **out;
+};
+
 static int take_lines(void *arg, const void *data, size_t len, struct err *err)
 {
-	return sym_lines_decode(data, len, arg, err);
+	const struct wanted_lines *w = arg;
+
+	return sym_lines_decode(data, len, w->flags, w->out, err);
+}
+
+/* Takes the lines that were kept, where the file has none today. */
+static int replace_lines(const struct sym_job *job, unsigned flags,
+			 struct sym_lines **lines)
+{
+	CLEANUP(sym_kept_fini) struct sym_kept kept = { 0 };
+	struct sym_lines *then;
+	int rc;
+
+	if (!job->kept || (*lines)->nr_rows)
+		return 0;
+	rc = sym_kept_read(job->kept, job, &kept, NULL);
+	if (!rc)
+		rc = sym_kept_lines(&kept, flags, &then, NULL);
+	if (!rc) {
+		sym_lines_put(*lines);
+		*lines = then;
+	}
+	return rc == -ENOMEM ? rc : 0;
 }
 
 int sym_server_lines(struct sym_server *s, const struct sym_job *job,
 		     const struct sym_range *ranges, size_t nr, unsigned flags,
 		     const atomic_bool *cancel, struct sym_lines **out, struct err *err)
 {
+	CLEANUP(sym_lines_putp) struct sym_lines *lines = NULL;
 	CLEANUP(strbuf_fini) struct strbuf request = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf reason = { 0 };
 	struct sym_parts parts = { .ranges = ranges, .nr = nr, .flags = flags };
+	struct wanted_lines want = { .flags = flags, .out = &lines };
 	int rc;
 
 	sym_request_parts(SYM_REQUEST_LINES, job, &parts, &request);
-	rc = run(s, &request, take_lines, out, cancel, &why, err);
-	return rc <= 0 ? rc
-		       : sym_lines_none(SYM_BROKEN, broken(job_name(job), &why, &reason),
-					out, err);
+	rc = run(s, &request, take_lines, &want, cancel, &why, err);
+	if (rc > 0)
+		rc = sym_lines_none(SYM_BROKEN, broken(job_name(job), &why, &reason),
+				    &lines, err);
+	if (!rc && replace_lines(job, flags, &lines))
+		rc = err_errno(err, -ENOMEM, "kept source lines");
+	if (!rc)
+		*out = TAKE(lines);
+	return rc;
+}
+
+static int take_bytes(void *arg, const void *data, size_t len, struct err *err)
+{
+	strbuf_add(arg, data, len);
+	return strbuf_error(arg) ? err_errno(err, -ENOMEM, "symbol helper") : 0;
+}
+
+int sym_server_answer(struct sym_server *s, const struct strbuf *request,
+		      const atomic_bool *cancel, struct strbuf *out, struct err *err)
+{
+	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
+	int rc = run(s, request, take_bytes, out, cancel, &why, err);
+
+	return rc <= 0 ? rc : err_set(err, -EIO, "%s", strbuf_str(&why));
 }
 
 static int take_disasm(void *arg, const void *data, size_t len, struct err *err)

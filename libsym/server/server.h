@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "base/strbuf.h"
 #include "libsym/file/find.h"
 #include "libsym/table/demangle.h"
 #include "libsym/table/job.h"
@@ -49,6 +50,14 @@ void sym_server_free(struct sym_server *s);
  */
 int sym_server_load(struct sym_server *s, const struct sym_job *job,
 		    const atomic_bool *cancel, struct sym_table **out, struct err *err);
+
+/**
+ * sym_server_answer - the bytes of an answer, as they came and unchecked
+ * @request: a whole one, see libsym/wire/request.h
+ * Returns 0; -EIO if there is none, with the reason; else as sym_server_load().
+ */
+int sym_server_answer(struct sym_server *s, const struct strbuf *request,
+		      const atomic_bool *cancel, struct strbuf *out, struct err *err);
 
 /* Names in one block: free() frees all. */
 struct sym_names {

@@ -33,6 +33,9 @@ struct sym_job {
 	int64_t mtime;    /* of the sampled binary, seconds; 0: unknown */
 	const struct cred *cred;         /* whose rights open files; NULL: this process */
 	const struct sym_places *places; /* NULL: the defaults */
+	/* Directory of names that were kept (libsym/wire/kept.h), for when the file
+	 * tells less or is gone; NULL: none. */
+	const char *kept;
 };
 
 #endif

@@ -33,6 +33,19 @@ const char *sym_source_name(enum sym_source source)
 	return (unsigned)source < SYM_NR_SOURCES ? source_names[source] : "?";
 }
 
+unsigned sym_table_rank(const struct sym_table *t)
+{
+	static const unsigned char ranks[SYM_NR_SOURCES] = {
+		[SYM_FROM_NOTHING] = 1,          [SYM_FROM_DYNSYM] = 2,
+		[SYM_FROM_MINIDEBUG] = 3,        [SYM_FROM_SYMTAB] = SYM_BEST,
+		[SYM_FROM_DEBUGFILE] = SYM_BEST, [SYM_FROM_KALLSYMS] = SYM_BEST,
+	};
+
+	if (t->state == SYM_NO_SYMBOLS) /* the right file, which tells addresses */
+		return 1;
+	return sym_usable(t->state) ? ranks[t->source] : 0;
+}
+
 const struct sym *sym_find(const struct sym_table *t, uint64_t off)
 {
 	uint32_t at = sym_index_find(t->index, off);

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "base/build_id.h"
+#include "libsym/table/range.h"
 
 /*
  * The code symbols of one image, decoded and immutable: threads share a table without
@@ -62,10 +63,6 @@ struct sym {
 	uint32_t flags;   /* SYM_GLOBAL ... */
 };
 
-struct sym_range { /* bytes of an image [off, end), offsets as in struct sym */
-	uint64_t off, end;
-};
-
 struct sym_section { /* code, where it is in the file and at which address */
 	uint64_t off, size, vma;
 };
@@ -98,6 +95,13 @@ static inline bool sym_usable(enum sym_state state)
 {
 	return state == SYM_OK || state == SYM_UNCHECKED;
 }
+
+/* The best that sym_table_rank() can say. */
+enum { SYM_BEST = 4 };
+
+/* How much a table tells: one of a higher rank has names that another lacks, 0 is one
+ * without any use. */
+unsigned sym_table_rank(const struct sym_table *t);
 
 /**
  * sym_find - the symbol that covers an offset

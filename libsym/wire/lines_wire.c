@@ -111,7 +111,7 @@ static bool is_index(uint32_t i, uint32_t nr)
 	return i < nr || i == SYM_LINE_NONE;
 }
 
-static int take_rows(struct parts *p, struct err *err)
+static int take_rows(struct parts *p, unsigned flags, struct err *err)
 {
 	uint64_t end = 0;
 
@@ -124,6 +124,8 @@ static int take_rows(struct parts *p, struct err *err)
 		    !is_index(r->inlined, p->h->nr_inlines))
 			return bad(err, "row without a file");
 		p->to_rows[i] = *r;
+		if (!(flags & SYM_LINES_INLINES))
+			p->to_rows[i].inlined = SYM_LINE_NONE;
 		end = r->end;
 	}
 	return 0;
@@ -180,7 +182,7 @@ static void fill(struct sym_lines *l, const struct parts *p)
 	};
 }
 
-int sym_lines_decode(const void *data, size_t len, struct sym_lines **out,
+int sym_lines_decode(const void *data, size_t len, unsigned flags, struct sym_lines **out,
 		     struct err *err)
 {
 	CLEANUP(free_ptr) char *block = NULL;
@@ -202,7 +204,7 @@ int sym_lines_decode(const void *data, size_t len, struct sym_lines **out,
 	p.to_inlines = (struct sym_inline *)(p.to_rows + p.h->nr_rows);
 	p.to_files = (const char **)(p.to_inlines + p.h->nr_inlines);
 	p.to_names = (char *)(p.to_files + p.h->nr_files);
-	rc = take_rows(&p, err);
+	rc = take_rows(&p, flags, err);
 	if (!rc)
 		rc = take_inlines(&p, err);
 	if (!rc)
@@ -226,5 +228,5 @@ int sym_lines_none(enum sym_state state, const char *reason, struct sym_lines **
 	strbuf_puts(&b.reason, reason);
 	rc = sym_lines_pack(&b, &blob);
 	return rc ? err_errno(err, rc, "source lines")
-		  : sym_lines_decode(blob.data, blob.len, out, err);
+		  : sym_lines_decode(blob.data, blob.len, 0, out, err);
 }

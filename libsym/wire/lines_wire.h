@@ -49,10 +49,11 @@ int sym_lines_pack(const struct sym_lines_build *b, struct strbuf *out);
 /**
  * sym_lines_decode - lines from untrusted bytes
  * @data: aligned to 8 bytes; not needed afterwards
+ * @flags: without SYM_LINES_INLINES rows do not tell inlined functions
  * @out: one reference
  * Control bytes in texts become "?".  Returns 0, -EBADMSG, -ENOMEM.
  */
-int sym_lines_decode(const void *data, size_t len, struct sym_lines **out,
+int sym_lines_decode(const void *data, size_t len, unsigned flags, struct sym_lines **out,
 		     struct err *err);
 
 /* A result without lines that gives the reason.  0 or -ENOMEM. */

@@ -139,6 +139,7 @@ static const char *identify(struct profile_build *b, const struct catalog_image 
 
 	job->mtime = (int64_t)id->mtime;
 	job->places = b->where.places;
+	job->kept = b->p->cat->symbols;
 	if (row && row->mtime)
 		job->mtime = (int64_t)row->mtime;
 	if (row)

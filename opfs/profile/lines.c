@@ -86,6 +86,16 @@ static int add_hits(struct lines_job *j, const struct profile_row *row)
 	return 0;
 }
 
+static bool has_places(enum lines_of what)
+{
+	return what == LINES_OF_HITS || what == LINES_OF_ALL;
+}
+
+static bool has_functions(enum lines_of what)
+{
+	return what == LINES_OF_CODE || what == LINES_OF_ALL;
+}
+
 static int add_row(struct lines_load *load, const struct profile_row *row)
 {
 	struct lines_job *j;
@@ -93,42 +103,17 @@ static int add_row(struct lines_load *load, const struct profile_row *row)
 
 	if (!has_code(load->q, row))
 		return 0;
-	if (load->q->what == LINES_OF_HITS && add_hits(job_of(load, row->image), row))
+	if (has_places(load->q->what) && add_hits(job_of(load, row->image), row))
 		return -ENOMEM;
 	if (!row->sym)
 		return 0;
 	range = (struct sym_range){ row->sym->off, row->sym->off + 1 };
-	if (load->q->what == LINES_OF_CODE && row->sym->size)
+	if (has_functions(load->q->what) && row->sym->size)
 		range.end = row->sym->off + row->sym->size;
 	if (range.end <= range.off)
 		return 0;
 	j = job_of(load, row->image);
 	return vec_push(&j->ranges, range);
-}
-
-static int compare_ranges(const void *x, const void *y)
-{
-	const struct sym_range *a = x, *b = y;
-
-	return a->off < b->off ? -1 : a->off > b->off;
-}
-
-/* Makes the ranges disjoint: rows of several applications share symbols. */
-static void join_ranges(struct lines_job *j)
-{
-	struct sym_range *r = j->ranges.data;
-	size_t n = 0;
-
-	qsort(r, j->ranges.len, sizeof(*r), compare_ranges);
-	for (size_t i = 0; i < j->ranges.len; i++) {
-		if (n && r[i].off <= r[n - 1].end) {
-			if (r[i].end > r[n - 1].end)
-				r[n - 1].end = r[i].end;
-		} else {
-			r[n++] = r[i];
-		}
-	}
-	j->ranges.len = n;
 }
 
 static int add_rows(struct lines_load *load)
@@ -139,9 +124,12 @@ static int add_rows(struct lines_load *load)
 	for (size_t i = 0; i < nr; i++)
 		if (add_row(load, q->rows ? q->rows[i] : &q->p->rows[i]))
 			return -ENOMEM;
-	for (size_t i = 0; i < load->nr_jobs; i++)
-		if (load->jobs[i].ranges.len)
-			join_ranges(&load->jobs[i]);
+	for (size_t i = 0; i < load->nr_jobs; i++) {
+		struct lines_job *j = &load->jobs[i];
+
+		/* rows of several applications share symbols */
+		j->ranges.len = sym_ranges_join(j->ranges.data, j->ranges.len);
+	}
 	return 0;
 }
 
@@ -233,9 +221,36 @@ static void note_reasons(struct lines *l, const struct profile *p)
 	}
 }
 
+static int load_init(struct lines_load *load)
+{
+	size_t nr = load->q->p->cat->nr_images;
+
+	load->jobs = calloc(nr + 1, sizeof(*load->jobs));
+	load->job_of = calloc(nr + 1, sizeof(*load->job_of));
+	return load->jobs && load->job_of ? add_rows(load) : -ENOMEM;
+}
+
+int lines_wanted(const struct lines_query *q,
+		 int (*visit)(void *ctx, uint32_t image, const struct sym_range *ranges,
+			      size_t nr),
+		 void *ctx, struct err *err)
+{
+	CLEANUP(load_fini) struct lines_load load = { .q = q };
+	int rc = load_init(&load);
+
+	if (rc)
+		return no_memory(err);
+	for (size_t i = 0; i < load.nr_jobs && !rc; i++) {
+		const struct lines_job *j = &load.jobs[i];
+
+		rc = visit(ctx, j->image, j->ranges.data, j->ranges.len);
+	}
+	return rc;
+}
+
 static int ask_all(struct lines_load *load, struct err *err)
 {
-	int rc = add_rows(load);
+	int rc = load_init(load);
 
 	if (rc)
 		return no_memory(err);
@@ -252,10 +267,6 @@ int lines_load(const struct lines_query *q, struct lines **out, struct err *err)
 	int rc = 0;
 
 	if (!l)
-		return no_memory(err);
-	load.jobs = calloc(l->nr + 1, sizeof(*load.jobs));
-	load.job_of = calloc(l->nr + 1, sizeof(*load.job_of));
-	if (!load.jobs || !load.job_of)
 		return no_memory(err);
 	note_reasons(l, q->p);
 	if (q->syms)

@@ -23,6 +23,7 @@ enum lines_of {
 	LINES_OF_SYMBOLS, /* first byte of the symbol of each row */
 	LINES_OF_HITS,    /* the same and all places with samples; needs PROFILE_HITS */
 	LINES_OF_CODE,    /* every byte of the symbol of each row */
+	LINES_OF_ALL,     /* the same and all places with samples; needs PROFILE_HITS */
 };
 
 struct lines_query {
@@ -53,6 +54,16 @@ struct line_place {
  * Returns 0 even if no image has lines; -EINTR if the viewer has gone; -ENOMEM.
  */
 int lines_load(const struct lines_query *q, struct lines **out, struct err *err);
+
+/**
+ * lines_wanted - which code lines_load() would ask for
+ * @visit: is given it for each image, by offset and disjoint; it dies with the call
+ * Stops when @visit returns non-zero, and returns that.  Otherwise 0 or -ENOMEM.
+ */
+int lines_wanted(const struct lines_query *q,
+		 int (*visit)(void *ctx, uint32_t image, const struct sym_range *ranges,
+			      size_t nr),
+		 void *ctx, struct err *err);
 
 /* No lines at all; and those of one image, whose reference is taken over. */
 struct lines *lines_new(const struct profile *p); /* NULL: out of memory */

@@ -88,7 +88,8 @@ struct catalog {
 	struct map by_event;
 	uint64_t total;             /* of the flat files */
 	struct archive_dir archive; /* files of the sampled machine, or none */
-	int copy_fd; /* nodes of the live sessions when it was loaded; or -1 */
+	const char *symbols; /* absolute: where names were kept, if any; NULL: nowhere */
+	int copy_fd;         /* nodes of the live sessions when it was loaded; or -1 */
 	size_t nr_dirs, nr_images, nr_files, nr_flat, nr_bad;
 };
 

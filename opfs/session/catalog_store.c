@@ -15,6 +15,7 @@
 #include "base/fnv.h"
 #include "base/strbuf.h"
 #include "libspec/session/manifest.h"
+#include "libspec/session/session.h"
 #include "opfs/session/catalog_load.h"
 
 enum { REREAD_NS = 1000000000, LOOK_NS = 20000000 };
@@ -30,6 +31,7 @@ struct catalog_store {
 	char *path;
 	int fd;
 	char *archive; /* where files of the sampled machine may be, see archive_dir.h */
+	char *symbols; /* where names may have been kept */
 	struct cache *sets;  /* struct read by the names of its sessions */
 	struct cache *parts; /* struct catalog by the name of its session */
 };
@@ -43,6 +45,8 @@ static int find_archive(struct catalog_store *s)
 
 	if (!real)
 		return -errno;
+	strbuf_printf(&root, "%s/" SPEC_SYMBOLS_DIR, real);
+	s->symbols = strbuf_take(&root);
 	strbuf_puts(&root, real);
 	if (faccessat(s->fd, "samples", F_OK, 0))
 		below = openat(s->fd, ARCHIVE_DIR_OPROFILE,
@@ -54,7 +58,7 @@ static int find_archive(struct catalog_store *s)
 		s->fd = take_fd(&below);
 	}
 	s->archive = strbuf_take(&root);
-	return s->archive ? 0 : -ENOMEM;
+	return s->archive && s->symbols ? 0 : -ENOMEM;
 }
 
 int catalog_store_new(const char *session_dir, struct catalog_store **out,
@@ -100,6 +104,7 @@ void catalog_store_free(struct catalog_store *s)
 	if (s->fd >= 0)
 		close(s->fd);
 	free(s->archive);
+	free(s->symbols);
 	free(s->path);
 	free(s);
 }
@@ -365,6 +370,15 @@ static struct catalog *same_as_before(const struct set_ask *ask, uint64_t hash)
 	return ask->was && ask->was->hash == hash ? catalog_get(ask->was->cat) : NULL;
 }
 
+/* Where binaries, and names that outlive them, are besides on this machine. */
+static int add_places(const struct catalog_store *s, struct catalog *c, struct err *err)
+{
+	c->symbols = arena_strdup(&c->arena, s->symbols);
+	if (!c->symbols || archive_dir_init(&c->archive, s->archive, &c->arena))
+		return err_set(err, -ENOMEM, "out of memory");
+	return 0;
+}
+
 static int set_make(void *ctx, const struct viewer *v, void **obj, size_t *bytes,
 		    struct err *err)
 {
@@ -381,8 +395,8 @@ static int set_make(void *ctx, const struct viewer *v, void **obj, size_t *bytes
 	atomic_store(&r->looked_ns, r->read_ns);
 	rc = ask->nr > 1 ? load_sum(s, ask->names, ask->nr, v, &c, err)
 			 : catalog_load(s->fd, ask->names, ask->nr, NULL, v, &c, err);
-	if (!rc && archive_dir_init(&c->archive, s->archive, &c->arena))
-		rc = err_set(err, -ENOMEM, "out of memory");
+	if (!rc)
+		rc = add_places(s, c, err);
 	if (rc) {
 		catalog_put(c);
 		free(r);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* links: libsym base */
-/* Answers, a request and a demangled name of arbitrary bytes. */
+/* Answers, a request, a demangled name and kept names of arbitrary bytes. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "libsym/file/find.h"
 #include "libsym/table/demangle.h"
 #include "libsym/table/smart.h"
+#include "libsym/wire/kept.h"
 #include "libsym/wire/lines_wire.h"
 #include "libsym/wire/request.h"
 #include "libsym/wire/source_wire.h"
@@ -55,7 +56,7 @@ static void try_answers(const void *data, size_t size)
 	struct sym_found *f = NULL;
 	struct sym_text *s = NULL;
 
-	if (!sym_lines_decode(data, size, &l, NULL))
+	if (!sym_lines_decode(data, size, SYM_LINES_INLINES, &l, NULL))
 		check_lines(l);
 	sym_lines_put(l);
 	if (!sym_source_decode(data, size, &s, NULL) &&
@@ -82,6 +83,46 @@ static void try_request(const void *data, size_t size)
 				abort();
 	}
 	sym_request_fini(&r);
+}
+
+static void check_kept(const struct sym_kept *k)
+{
+	const struct sym_job job = { .path = "/p", .mtime = 1 };
+	struct sym_table *t = NULL;
+	struct sym_lines *l = NULL;
+
+	for (size_t i = 0; i < k->nr_ranges; i++)
+		if (k->ranges[i].end <= k->ranges[i].off)
+			abort();
+	if (!sym_kept_table(k, &job, &t, NULL))
+		check(t);
+	if (!sym_kept_lines(k, SYM_LINES_INLINES, &l, NULL))
+		check_lines(l);
+	sym_table_put(t);
+	sym_lines_put(l);
+}
+
+/* As a file; and as what is in one, with the right sum. */
+static void try_kept(const void *data, size_t size)
+{
+	struct sym_kept in = { .table = data,
+			       .table_len = size,
+			       .ranges = data,
+			       .nr_ranges = size / sizeof(struct sym_range) % 4,
+			       .lines = data,
+			       .lines_len = size };
+	struct sym_kept k = { 0 };
+	struct strbuf bytes = { 0 };
+
+	strbuf_add(&bytes, data, size);
+	if (!sym_kept_decode(&bytes, &k, NULL))
+		check_kept(&k);
+	sym_kept_fini(&k);
+	if (sym_kept_encode(&in, &bytes))
+		abort();
+	if (!sym_kept_decode(&bytes, &k, NULL))
+		check_kept(&k);
+	sym_kept_fini(&k);
 }
 
 static void try_smart(const uint8_t *data, size_t size)
@@ -112,6 +153,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check(t);
 	sym_table_put(t);
 	try_answers(copy, size);
+	try_kept(copy, size);
 	try_request(copy, size);
 	free(copy);
 	try_smart(data, size);

@@ -42,7 +42,7 @@ static int decode(const struct strbuf *blob)
 {
 	CLEANUP(sym_lines_putp) struct sym_lines *l = NULL;
 
-	return sym_lines_decode(blob->data, blob->len, &l, NULL);
+	return sym_lines_decode(blob->data, blob->len, SYM_LINES_INLINES, &l, NULL);
 }
 
 Test(lines_wire, lines_survive)
@@ -51,7 +51,8 @@ Test(lines_wire, lines_survive)
 	CLEANUP(sym_lines_putp) struct sym_lines *l = NULL;
 	const struct sym_line *row;
 
-	cr_assert_eq(sym_lines_decode(blob.data, blob.len, &l, NULL), 0);
+	cr_assert_eq(sym_lines_decode(blob.data, blob.len, SYM_LINES_INLINES, &l, NULL),
+		     0);
 	cr_expect_eq(l->state, SYM_BROKEN);
 	cr_expect_str_eq(l->reason, "why");
 	cr_expect_str_eq(l->debug_path, "/debug");
@@ -74,7 +75,9 @@ Test(lines_wire, what_is_cut_short_or_longer_is_refused)
 	CLEANUP(sym_lines_putp) struct sym_lines *l = NULL;
 
 	for (size_t len = 0; len < blob.len; len++)
-		cr_assert_eq(sym_lines_decode(blob.data, len, &l, NULL), -EBADMSG);
+		cr_assert_eq(sym_lines_decode(blob.data, len, SYM_LINES_INLINES, &l,
+					      NULL),
+			     -EBADMSG);
 	strbuf_add(&blob, "\0", 1);
 	cr_expect_eq(decode(&blob), -EBADMSG);
 }
