@@ -290,6 +290,7 @@ static int do_set(struct daemon *d, const struct coll_packet *p, struct strbuf *
 		/* the engine's options stay where they are, and what they are */
 		struct coll_options kept = d->opt.sampling;
 
+		kept.symbols = opt.sampling.symbols;
 		coll_options_fini(&opt.sampling);
 		opt.sampling = kept;
 		opt.sampling.session_dir = coll_config_value(&config, "session-dir");
@@ -301,7 +302,7 @@ static int do_set(struct daemon *d, const struct coll_packet *p, struct strbuf *
 	d->engine.opt = &d->opt.sampling;
 	coll_config_fini(&d->config);
 	d->config = TAKE(config);
-	coll_keeper_set(d->keeper, &d->opt.keep);
+	coll_keeper_set(d->keeper, &d->opt);
 	for (size_t i = 1; i < p->nr; i++)
 		log_note("set %s", p->words[i]);
 	strbuf_puts(answer, "done");

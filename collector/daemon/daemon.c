@@ -173,8 +173,7 @@ static int prepare(struct daemon *d, struct err *err)
 	coll_seal_settings(e->opt, e->plan.sink, &e->settings);
 	rc = coll_engine_describe(e, err);
 	if (!rc)
-		rc = coll_keeper_new(e->session.samples_fd, &d->opt.keep, &d->keeper,
-				     err);
+		rc = coll_keeper_new(e->session.samples_fd, &d->opt, &d->keeper, err);
 	d->nice = coll_priority_raise(); /* but not the keeper's */
 	d->session_ns = clock_boot_ns();
 	d->checkpoint_ns = clock_mono_ns();

@@ -41,6 +41,7 @@ struct coll_keeper {
 	pthread_mutex_t lock; /* guards what follows up to @samples_fd */
 	pthread_cond_t wake;
 	struct coll_keep keep;
+	struct coll_symbols symbols;
 	uint64_t current, removed, lost;
 	bool busy, woken, quit, make_room;
 	int samples_fd; /* borrowed; constant */
@@ -50,6 +51,14 @@ struct coll_keeper {
 	struct map figures; /* session that could not be closed -> struct coll_figures */
 	time_t retry;       /* a manifest could not be written: not before that, */
 	unsigned retry_s;   /* which is so long after; twice as long each time */
+};
+
+/* What one look at the sessions goes by. */
+struct look {
+	struct coll_keep keep;
+	struct coll_symbols symbols;
+	uint64_t current;
+	bool make_room;
 };
 
 /* A session that rotation made. */
@@ -127,7 +136,7 @@ static int64_t end_ns(struct coll_keeper *k, const char *name, uint64_t drained_
 }
 
 /* One that was made by rotation, and by a daemon: others are not ours to remove. */
-static bool look(struct coll_keeper *k, const char *name, struct rotated *out)
+static bool find_rotated(struct coll_keeper *k, const char *name, struct rotated *out)
 {
 	CLEANUP(close_fd)
 	int fd = openat(k->samples_fd, name,
@@ -200,16 +209,17 @@ static const char *why_remove(const struct coll_keep *keep, const struct rotated
 
 /* Removes the oldest, as long as there is a reason. */
 static void retain(struct coll_keeper *k, const struct names *all,
-		   const struct coll_keep *keep, uint64_t current, bool make_room)
+		   const struct look *look)
 {
 	VEC(struct rotated) list = { 0 };
-	uint64_t bytes = current;
+	uint64_t bytes = look->current;
+	bool make_room = look->make_room;
 	size_t left;
 
 	for (size_t i = 0; i < all->len; i++) {
 		struct rotated r;
 
-		if (!look(k, all->data[i], &r))
+		if (!find_rotated(k, all->data[i], &r))
 			continue;
 		if (vec_push(&list, r))
 			break;
@@ -219,7 +229,7 @@ static void retain(struct coll_keeper *k, const struct names *all,
 		qsort(list.data, list.len, sizeof(*list.data), compare);
 	left = list.len;
 	vec_for(&list, r) {
-		const char *why = why_remove(keep, r, left, bytes);
+		const char *why = why_remove(&look->keep, r, left, bytes);
 
 		if (!why && make_room)
 			why = "the disk is nearly full";
@@ -260,7 +270,7 @@ static struct coll_figures *figures_of(struct coll_keeper *k, const char *name)
 	return figures;
 }
 
-static void seal(struct coll_keeper *k, const char *name)
+static void seal(struct coll_keeper *k, const struct look *look, const char *name)
 {
 	struct coll_figures *figures;
 	struct err err = { 0 };
@@ -273,6 +283,7 @@ static void seal(struct coll_keeper *k, const char *name)
 	figures = figures_of(k, name);
 	if (!figures)
 		return;
+	coll_symbols_keep(k->samples_fd, name, &look->symbols);
 	rc = coll_seal(k->samples_fd, name, figures, &lost, &err);
 	tell_lost(k, name, lost);
 	if (!rc) {
@@ -299,26 +310,31 @@ static bool should_quit(struct coll_keeper *k)
 	return quit;
 }
 
-static void work(struct coll_keeper *k, const struct coll_keep *keep, uint64_t current,
-		 bool make_room)
+static void work(struct coll_keeper *k, const struct look *look)
 {
 	CLEANUP(names_fini) struct names all = { 0 };
-	bool bounded = keep->count || keep->age_s || keep->bytes;
+	const struct coll_keep *keep = &look->keep;
+	bool gone = false;
 
 	if (dirlist_read(k->samples_fd, &all))
 		return;
 	/* what makes room first */
-	if (bounded)
-		retain(k, &all, keep, current, make_room);
+	if (keep->count || keep->age_s || keep->bytes)
+		retain(k, &all, look);
 	for (size_t i = 0; i < all.len; i++)
 		if (all.data[i][0] != '.' && strcmp(all.data[i], "current") != 0)
-			seal(k, all.data[i]);
+			seal(k, look, all.data[i]);
 	names_fini(&all);
 	if (dirlist_read(k->samples_fd, &all))
 		return;
-	for (size_t i = 0; i < all.len && !should_quit(k); i++)
-		if (!strncmp(all.data[i], gone_prefix, sizeof(gone_prefix) - 1))
-			file_remove_tree(k->samples_fd, all.data[i], NULL);
+	for (size_t i = 0; i < all.len && !should_quit(k); i++) {
+		if (strncmp(all.data[i], gone_prefix, sizeof(gone_prefix) - 1) != 0)
+			continue;
+		file_remove_tree(k->samples_fd, all.data[i], NULL);
+		gone = true;
+	}
+	if (gone)
+		coll_symbols_keep(k->samples_fd, NULL, &look->symbols);
 }
 
 static void *run(void *arg)
@@ -330,10 +346,8 @@ static void *run(void *arg)
 	setpriority(PRIO_PROCESS, 0, NICE);
 	pthread_mutex_lock(&k->lock);
 	while (!last) {
-		struct coll_keep keep;
 		struct timespec until;
-		uint64_t current;
-		bool make_room;
+		struct look look;
 
 		clock_gettime(CLOCK_MONOTONIC, &until);
 		until.tv_sec += LOOK_SECONDS;
@@ -341,13 +355,14 @@ static void *run(void *arg)
 			if (pthread_cond_timedwait(&k->wake, &k->lock, &until))
 				break;
 		last = k->quit;
-		keep = k->keep;
-		current = k->current;
-		make_room = k->make_room;
+		look = (struct look){ .keep = k->keep,
+				      .symbols = k->symbols,
+				      .current = k->current,
+				      .make_room = k->make_room };
 		k->make_room = k->woken = false;
 		k->busy = true;
 		pthread_mutex_unlock(&k->lock);
-		work(k, &keep, current, make_room);
+		work(k, &look);
 		pthread_mutex_lock(&k->lock);
 		k->busy = false;
 	}
@@ -355,7 +370,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-int coll_keeper_new(int samples_fd, const struct coll_keep *keep,
+int coll_keeper_new(int samples_fd, const struct coll_daemon_options *o,
 		    struct coll_keeper **out, struct err *err)
 {
 	struct coll_keeper *k = calloc(1, sizeof(*k));
@@ -365,7 +380,8 @@ int coll_keeper_new(int samples_fd, const struct coll_keep *keep,
 	if (!k)
 		return err_errno(err, -ENOMEM, "keeper of sessions");
 	k->samples_fd = samples_fd;
-	k->keep = *keep;
+	k->keep = o->keep;
+	k->symbols = o->sampling.symbols;
 	k->woken = true;
 	pthread_mutex_init(&k->lock, NULL);
 	pthread_condattr_init(&attr);
@@ -412,10 +428,11 @@ void coll_keeper_wake(struct coll_keeper *k)
 	pthread_mutex_unlock(&k->lock);
 }
 
-void coll_keeper_set(struct coll_keeper *k, const struct coll_keep *keep)
+void coll_keeper_set(struct coll_keeper *k, const struct coll_daemon_options *o)
 {
 	pthread_mutex_lock(&k->lock);
-	k->keep = *keep;
+	k->keep = o->keep;
+	k->symbols = o->sampling.symbols;
 	pthread_mutex_unlock(&k->lock);
 	coll_keeper_wake(k);
 }

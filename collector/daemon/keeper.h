@@ -11,25 +11,26 @@
 
 /*
  * A thread that looks after sessions nobody writes to any more, while samples are taken:
- * gives them their manifest, removes those that are too many, and what "remove" and
- * "reset" took away.  Works from what is on the disk, so that one that was killed is
- * continued by the next: a session with the daemon's file "settings" and without a
- * MANIFEST is still to be closed; ".gone.*" is still to be removed.
+ * has their names kept, gives them their manifest, removes those that are too many, and
+ * what "remove" and "reset" took away.  Works from what is on the disk, so that one that
+ * was killed is continued by the next: a session with the daemon's file "settings" and
+ * without a MANIFEST is still to be closed; ".gone.*" is still to be removed.
  */
 struct coll_keeper;
 
 /**
  * coll_keeper_new - starts the thread
  * @samples_fd: SESSION_DIR/samples; borrowed until coll_keeper_free()
+ * @o: which sessions and names are kept; copied
  */
-int coll_keeper_new(int samples_fd, const struct coll_keep *keep,
+int coll_keeper_new(int samples_fd, const struct coll_daemon_options *o,
 		    struct coll_keeper **out, struct err *err);
 /* Waits until what was begun, and sessions to be closed, are done.  NULL is fine. */
 void coll_keeper_free(struct coll_keeper *k);
 
 /* There is something new to look after. */
 void coll_keeper_wake(struct coll_keeper *k);
-void coll_keeper_set(struct coll_keeper *k, const struct coll_keep *keep);
+void coll_keeper_set(struct coll_keeper *k, const struct coll_daemon_options *o);
 /* Bytes of the session that is being written: part of what --keep bounds. */
 void coll_keeper_current(struct coll_keeper *k, uint64_t bytes);
 /* Removes the oldest rotated session, if any may be removed (--keep was given). */

@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "collector/source/replay.h"
 #include "collector/source/sources.h"
 #include "collector/store/route.h"
@@ -224,9 +225,23 @@ static int set_modules(void *ctx, const char *arg, struct err *err)
 	return 0;
 }
 
+int coll_set_symbols(void *ctx, const char *arg, struct err *err)
+{
+	const struct number_unit *unit;
+	uint64_t n;
+
+	if (number_amount(arg, &unit, &n) || (n && (!unit || !unit->bytes)))
+		return err_set(err, -EINVAL, "--symbols: \"%s\" is no size (500M, 2G)",
+			       arg);
+	((struct coll_options *)ctx)->symbols =
+		(struct coll_symbols){ .none = !n, .limit = n };
+	return 0;
+}
+
 #define SESSION_OPTS                                                                     \
 	{ 'd', "session-dir", "DIR", "write into DIR instead of ./oprofile_data",        \
 	  coll_set_session_dir },                                                        \
+		COLL_OPT_SYMBOLS,                                                        \
 	{                                                                                \
 		0, "append", NULL,                                                       \
 			"add to session \"current\" instead of setting it aside",        \

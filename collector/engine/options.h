@@ -11,6 +11,7 @@
 #include "collector/rec/ext.h"
 #include "collector/source/perf_open.h"
 #include "collector/source/source.h"
+#include "collector/store/symbols.h"
 
 enum { COLL_DEFAULT_HZ = 997 };
 
@@ -24,7 +25,8 @@ struct coll_options {
 	size_t pages;       /* of a CPU's ring */
 	uint32_t max_stack; /* frames of a call chain; 0: the kernel's limit */
 	const char *session_dir, *vmlinux;
-	char **command; /* NULL: none */
+	struct coll_symbols symbols; /* --symbols */
+	char **command;              /* NULL: none */
 	bool all, callgraph, append, no_vmlinux;
 	const struct coll_source_kind *source;
 	const char *save; /* where the driver's stream is saved as well; NULL: nowhere */
@@ -55,11 +57,21 @@ int coll_set_event(void *ctx, const char *arg, struct err *err);
 int coll_set_rate(void *ctx, const char *arg, struct err *err);
 int coll_set_separate(void *ctx, const char *arg, struct err *err);
 int coll_set_image(void *ctx, const char *arg, struct err *err);
+int coll_set_symbols(void *ctx, const char *arg, struct err *err);
 int coll_set_session_dir(void *ctx, const char *arg, struct err *err);
 int coll_set_vmlinux(void *ctx, const char *arg, struct err *err);
 int coll_set_no_vmlinux(void *ctx, const char *arg, struct err *err);
 int coll_set_source(void *ctx, const char *arg, struct err *err);
 int coll_set_feature(void *ctx, const char *arg, struct err *err);
 int coll_set_pages(void *ctx, const char *arg, struct err *err);
+
+/* A row: what names may take that are kept for when binaries are gone. */
+#define COLL_OPT_SYMBOLS                                                                 \
+	{                                                                                \
+		0, "symbols", "SIZE",                                                    \
+			"keep names for when binaries are gone, in up to SIZE (1G; 0: "  \
+			"none)",                                                         \
+			coll_set_symbols                                                 \
+	}
 
 #endif

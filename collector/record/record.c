@@ -21,6 +21,7 @@
 #include "collector/record/watch.h"
 #include "collector/source/source.h"
 #include "collector/source/stream_events.h"
+#include "collector/store/symbols.h"
 #include "collector/who/procfs.h"
 
 enum { EXIT_FAILED = 1 };
@@ -244,6 +245,16 @@ static void tell_ext(struct run *r)
 		spec_stats_note(r->engine.session.fd, strbuf_str(&text), NULL);
 }
 
+/* Another generation shows what could not be kept to those who look already. */
+static void keep_names(struct run *r)
+{
+	const struct coll_engine *e = &r->engine;
+
+	if (e->collect.stats.value[SPEC_STAT_STORED] &&
+	    coll_symbols_keep(e->session.samples_fd, "current", &r->opt.symbols))
+		coll_engine_tell(&r->engine, true);
+}
+
 static int finish(struct run *r)
 {
 	CLEANUP(strbuf_fini) struct strbuf left_out = { 0 };
@@ -265,6 +276,7 @@ static int finish(struct run *r)
 	coll_progress_result(&r->progress, &e->session, &e->collect.stats,
 			     strbuf_str(&left_out), by_count ? 0 : rate_hz,
 			     clock_mono_ns());
+	keep_names(r);
 	if (sink->broken)
 		log_err("NOT EVERYTHING WAS STORED: %s (%s)", sink->why.msg,
 			sink->broken == -ENOSPC

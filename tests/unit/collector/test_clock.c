@@ -70,9 +70,11 @@ static void rotate(void)
 
 static void keep(struct coll_keep how)
 {
+	const struct coll_daemon_options o = { .keep = how,
+					       .sampling.symbols.none = true };
 	struct err err = { 0 };
 
-	cr_assert_eq(coll_keeper_new(fake.engine.session.samples_fd, &how, &keeper, &err),
+	cr_assert_eq(coll_keeper_new(fake.engine.session.samples_fd, &o, &keeper, &err),
 		     0, "%s", err.msg);
 }
 

@@ -1,0 +1,321 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# opfs keep: reports stay as they are when a binary is not what it was.
+
+bats_require_minimum_version 1.5.0
+load ../lib/need
+load ../lib/opfs
+load ../lib/record
+
+setup() {
+	D=s
+	cd "$BATS_TEST_TMPDIR"
+}
+
+# program NAME FACTOR: three functions, one of them inlined; "work" grows with FACTOR.
+program() {
+	cat >p.c <<-END
+	static inline int tiny(int x) { return x * 3 + $2; }
+	__attribute__((noinline)) int work(int n)
+	{
+		volatile int s = 0;
+		for (int i = 0; i < n * $2; i++)
+			s += tiny(i);
+		return s;
+	}
+	__attribute__((noinline)) int more(int n)
+	{
+		volatile int s = 0;
+		for (int i = 0; i < n; i++)
+			s ^= i;
+		return s;
+	}
+	int main(void)
+	{
+		for (int i = 0; i < 40; i++)
+			work(500000), more(500000);
+		return 0;
+	}
+	END
+	"${CC:-gcc}" -O1 -g -fno-omit-frame-pointer -Wl,--build-id -o "$1" p.c
+}
+
+build_id() {
+	readelf -n "$1" | awk '$1 == "Build" { print $3 }'
+}
+
+# session NAME FILE FUNCTION=SAMPLES...: one that knows which binary FILE was.
+session() {
+	local session=$1 file=$PWD/$2 f at
+	shift 2
+	for f; do
+		at=$(offset_of "$file" "${f%=*}")
+		printf '"%s": %s\n' "$((at + 4))" "${f#*=}"
+	done | paste -sd, >samples
+	mksession <<-END
+	[{"session": "$session", "app": "$file", "escape": true,
+	  "mtime": $(stat -c %Y "$file"), "samples": {$(cat samples)}}]
+	END
+	printf '%s\t%s\t%s\t%s\t-\t0\t-\n' "$file" "$file" "$(build_id "$file")" \
+		"$(stat -c '%Y	%s' "$file")" >>"s/samples/$session/images"
+}
+
+# shown DIR: everything that tells names of session "current", as files of DIR.
+shown() {
+	local f
+	mkdir "$1"
+	for f in report details report.tsv report.json report.xml callgraph; do
+		opfs cat "current/with:debug-info/$f" >"$1/$f"
+	done
+	opfs cat current/summary >"$1/summary"
+	opfs cat current/image:prog/gmon.out >"$1/gmon.out"
+	for f in $(opfs ls current/annotate); do
+		[ "$f" = no-source ] || find_files "current/annotate/$f" "$1"
+	done
+	opfs cat "current/with:inlines/symbol:work/source" >"$1/source"
+}
+
+# find_files PATH DIR: of annotate/
+find_files() {
+	local f
+	if ! opfs cat "$1" >"$2/${1//\//_}" 2>/dev/null; then
+		for f in $(opfs ls "$1"); do
+			find_files "$1/$f" "$2"
+		done
+	fi
+}
+
+kept() {
+	find s/symbols -type f ! -name '.*' -printf '%f\n' | sort
+}
+
+@test "what is recorded reads as on the first day, whatever becomes of its program" {
+	can_record
+	program prog 3
+	record -g -d s -- ./prog
+	[ -s "s/symbols/$(build_id prog)" ]
+	shown then
+	grep -q "work" then/report
+	grep -q "p.c:" then/report
+	[ "$(find then -name '*p.c*' | wc -l)" -ge 1 ]
+	cp -p prog as-built
+	cp -p p.c then.c
+	strip prog
+	shown stripped
+	diff -r then stripped
+	rm prog
+	shown removed
+	diff -r then removed
+	cp /bin/true prog
+	shown replaced
+	diff -r then replaced
+	program prog 4
+	cp -p then.c p.c
+	shown rebuilt
+	diff -r then rebuilt
+	cp -p as-built prog
+	shown back
+	diff -r then back
+	# and without what was kept there is no name
+	rm -r s/symbols prog
+	opfs cat current/report >r
+	! grep -q work r
+}
+
+@test "opfs diff finds a sixth after a rebuild in place" {
+	program prog 6
+	session before prog work=6000 more=4000
+	opfs keep before
+	program prog 7
+	session current prog work=7000 more=4000
+	run -1 opfs diff --fail-over=5% before/image:prog current/image:prog
+	[[ $output == *$'\nwork\t'* ]]
+	[[ $output != *$'\nmore\t'* ]]
+	# which was not to be found before
+	rm -r s/symbols
+	run -3 opfs diff --fail-over=5% before/image:prog current/image:prog
+}
+
+@test "names are kept once for each build-id, functions that are sampled later added" {
+	program prog 1
+	session current prog work=10
+	opfs keep
+	opfs cat current/with:debug-info/report >work.1
+	[ "$(kept)" = "$(build_id prog)" ]
+	was=$(stat -c %i "s/symbols/$(kept)")
+	opfs keep
+	[ "$(stat -c %i "s/symbols/$(kept)")" = "$was" ]
+	session other prog more=10
+	opfs keep other | grep -qx "other: names of 1 images are kept"
+	opfs cat other/with:debug-info/report >more.1
+	[ "$(kept)" = "$(build_id prog)" ]
+	rm prog
+	opfs cat current/with:debug-info/report | cmp - work.1
+	opfs cat other/with:debug-info/report | cmp - more.1
+	grep -q "p.c:" work.1
+	grep -q "p.c:" more.1
+	# the binary is gone, and nothing is lost by that
+	was=$(cat "s/symbols/$(kept)" | sha256sum)
+	opfs keep current other
+	[ "$(cat "s/symbols/$(kept)" | sha256sum)" = "$was" ]
+}
+
+@test "names go with the last session that has them" {
+	program prog 1
+	session current prog work=10
+	session other prog more=10
+	program second 2
+	session third second work=10
+	opfs keep current third
+	[ "$(kept | wc -l)" = 2 ]
+	rm -r s/samples/current s/samples/third
+	echo torn >s/symbols/.tmp.1.1
+	opfs keep --prune | grep -q "of 2 images .* removed"
+	[ "$(kept)" = "$(build_id prog)" ]
+	[ ! -e s/symbols/.tmp.1.1 ]
+	rm -r s/samples/other
+	opfs keep --prune
+	[ -z "$(kept)" ]
+	# what cannot be read might need them
+	session current prog work=10
+	opfs keep
+	echo "no table" >s/samples/current/images
+	run -1 opfs keep --prune
+	[ "$(kept)" = "$(build_id prog)" ]
+}
+
+@test "a binary without a build-id is told from others by its path and time" {
+	program prog 1
+	objcopy --remove-section=.note.gnu.build-id prog
+	session current prog work=10
+	sed -i 's/\t\t/\t-\t/' s/samples/current/images
+	opfs cat current/report >then
+	grep -q work then
+	opfs keep
+	[ "$(kept | wc -l)" = 1 ]
+	rm prog
+	opfs cat current/report | cmp - then
+}
+
+@test "what only some may read is kept for them alone" {
+	need_root
+	program prog 1
+	cp prog private
+	objcopy --remove-section=.note.gnu.build-id private
+	chmod 700 private
+	session current prog work=10
+	session other private work=10
+	sed -i 's/\t\t/\t-\t/' s/samples/other/images
+	chmod 755 "$BATS_RUN_TMPDIR" "${BATS_TEST_TMPDIR%/*}" "$BATS_TEST_TMPDIR"
+	opfs keep current other
+	[ "$(stat -c %a "s/symbols/$(build_id prog)")" = 644 ]
+	[ "$(find s/symbols -type f -name '*.*' ! -name .lock -printf %m)" = 600 ]
+	[ "$(stat -c %a s/symbols/.lock)" = 600 ]
+}
+
+# killed_at CALL: opfs keep, killed at each CALL it makes, one after the other.
+killed_at() {
+	local n=1
+	while :; do
+		rm -rf s/symbols
+		run strace -f -qq -o /dev/null -e "trace=$1" \
+			-e "inject=$1:signal=KILL:when=$n" \
+			"$OPFS_BIN/opfs" keep --session-dir s
+		for f in $(kept 2>/dev/null); do
+			cmp "s/symbols/$f" "good/$f"
+		done
+		[ "$status" != 0 ] || break
+		n=$((n + 1))
+	done
+	[ "$n" -gt 1 ]
+	cmp "s/symbols/$(build_id prog)" "good/$(build_id prog)"
+}
+
+@test "killed at any write, it leaves each file whole or none" {
+	need_command strace
+	program prog 1
+	session current prog work=10 more=10
+	opfs keep
+	cp -r s/symbols good
+	killed_at fsync
+	killed_at rename,renameat,renameat2
+	# and what was left is removed by the next
+	[ -z "$(find s/symbols -name '.tmp*')" ]
+}
+
+@test "a disk that fails or is full loses names, which is told, and nothing else" {
+	need_command strace
+	program prog 1
+	session current prog work=10
+	run -1 --separate-stderr strace -f -qq -o /dev/null -e trace=fsync \
+		-e inject=fsync:error=EIO "$OPFS_BIN/opfs" keep --session-dir s
+	[[ $stderr == *"names are not kept: current: "*prog*"Input/output error"* ]]
+	[ -z "$(find s/symbols -type f ! -name .lock)" ]
+	mkdir small
+	private_mounts sh -ec 'mount -t tmpfs -o size=2m small small
+		cp -r s small
+		! "$1/opfs" keep --session-dir small/s' sh "$OPFS_BIN" >out 2>&1 ||
+		skip "no tmpfs here"
+	grep -q "less than 64 MiB of the disk would stay free" out
+	run -1 --separate-stderr opfs keep --limit=1K
+	[[ $stderr == *"would hold more than"*"--limit"* ]]
+	opfs keep
+}
+
+@test "several at once wait for each other" {
+	program prog 1
+	session current prog work=10
+	session other prog more=10
+	for i in 1 2 3 4; do
+		opfs keep current other >out.$i 2>&1 3>&- &
+	done
+	wait
+	[ "$(cat out.* | grep -c "^other: names of 1 images are kept")" = 4 ]
+	rm prog
+	opfs cat other/report | grep -q more
+}
+
+@test "what was kept and is damaged is not believed, and made anew" {
+	program prog 1
+	session current prog work=10
+	opfs keep
+	f=s/symbols/$(kept)
+	cp "$f" good
+	printf x | dd of="$f" bs=1 seek=300 conv=notrunc status=none
+	mv prog away
+	opfs cat current/report | grep -q prog
+	! opfs cat current/report | grep -q work
+	mv away prog
+	opfs keep
+	cmp "$f" good
+}
+
+@test "what cannot be kept is told: in the session, and by the exit status" {
+	can_record
+	program prog 1
+	record -d s -- sh -c './prog; rm prog'
+	opfs cat current/status | grep -q "^note: names are not kept: .*prog"
+	run -1 opfs keep
+	[[ $output == *"names are not kept: current: $PWD/prog: "* ]]
+}
+
+@test "recording keeps no names where that is asked" {
+	can_record
+	program prog 1
+	record --symbols=0 -d s -- ./prog
+	[ ! -e s/symbols ]
+	record --symbols=1K -d s -- ./prog 2>err
+	grep -q "names are not kept: current: $PWD/prog: .*--limit" err
+	run -2 record --symbols=much -d s -- true
+}
+
+@test "wrong arguments say what is right" {
+	program prog 1
+	session current prog work=10
+	run -1 opfs keep none
+	[[ $output == *none* ]]
+	run -2 opfs keep --limit=much
+	[[ $output == *"--limit=2G"* ]]
+	run -1 "$OPFS_BIN/opfs" keep --session-dir /nowhere
+	[[ $output == */nowhere* ]]
+}
