@@ -387,7 +387,7 @@ BINDIR = $(DESTDIR)$(PREFIX)/bin
 MANDIR = $(DESTDIR)$(PREFIX)/share/man
 BASHDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 ZSHDIR = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
-SCHEMAS := doc/report.xsd doc/report.schema.json doc/events.schema.json
+SCHEMAS := $(wildcard doc/*.xsd doc/*.schema.json)
 DATADIR = $(DESTDIR)$(PREFIX)/share/opfs
 UNITDIR = $(DESTDIR)$(PREFIX)/lib/systemd/system
 

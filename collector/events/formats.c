@@ -38,6 +38,16 @@ static const char *const kinds[] = {
 	[EV_HARDWARE] = "hardware",
 };
 
+/* Bit N: counter N can count it; 0: it needs none, or only the kernel knows. */
+static uint64_t known_counters(const struct coll_events *all, const struct ev_event *e)
+{
+	unsigned nr = all->machine->nr_counters;
+
+	if (e->def->cpuid_counters && !all->cpu && nr && nr < 64)
+		return (1ull << nr) - 1;
+	return e->def->counters;
+}
+
 /* ---- JSON: doc/events.schema.json */
 
 static void json_text(struct json *j, const char *key, const char *text)
@@ -109,11 +119,8 @@ static void json_masks(struct json *j, const struct ev_event *e)
 static void json_counters(struct json *j, const struct coll_events *all,
 			  const struct ev_event *e, const struct ev_attr *a)
 {
-	uint64_t counters = e->def->counters;
-	unsigned nr = all->machine->nr_counters;
+	uint64_t counters = known_counters(all, e);
 
-	if (e->def->cpuid_counters && !all->cpu && nr && nr < 64)
-		counters = (1ull << nr) - 1;
 	json_key(j, "counters");
 	if (!counters && !a->pmu && e->kind == EV_HARDWARE) {
 		json_null(j);
@@ -193,7 +200,7 @@ void coll_events_json(const struct coll_events *e, struct strbuf *out)
 	strbuf_putc(out, '\n');
 }
 
-/* ---- XML, with the elements and attributes of ophelp -X */
+/* ---- XML, as ophelp -X 1.x: doc/events.xsd */
 
 static void xml_attr(struct strbuf *out, const char *name, const char *text)
 {
@@ -206,29 +213,29 @@ static void xml_masks(const struct ev_masks *s, struct strbuf *out)
 {
 	const struct ev_mask *dflt;
 
-	strbuf_printf(out, "  <unit_masks default=\"0x%" PRIx32 "\" category=\"%s\">\n",
+	strbuf_printf(out, "  <unit_masks default=\"%" PRIu32 "\" category=\"%s\">\n",
 		      ev_masks_default(s, &dflt), ev_mask_type_name(s->type));
 	vec_for(&s->all, m) {
-		strbuf_printf(out, "   <unit_mask mask=\"0x%" PRIx32 "\"",
-			      ev_mask_number(m));
+		strbuf_puts(out, "   <unit_mask");
 		if (m->name)
 			xml_attr(out, "name", m->name);
+		strbuf_printf(out, " mask=\"%" PRIu32 "\"", ev_mask_number(m));
 		xml_attr(out, "desc", m->doc);
 		strbuf_puts(out, "/>\n");
 	}
 	strbuf_puts(out, "  </unit_masks>\n");
 }
 
-static void xml_event(const struct ev_event *e, struct strbuf *out)
+static void xml_event(const struct coll_events *all, const struct ev_event *e,
+		      struct strbuf *out)
 {
 	strbuf_puts(out, " <event");
 	xml_attr(out, "event_name", e->name);
 	xml_attr(out, "desc", e->doc);
-	strbuf_printf(out, " counter_mask=\"0x%" PRIx64 "\" min_count=\"%" PRIu64 "\"",
-		      e->def->counters, e->def->minimum);
-	xml_attr(out, "cpu_type", e->table->cpu);
+	strbuf_printf(out, " counter_mask=\"%" PRIu64 "\"", known_counters(all, e));
 	if (e->def->ext)
 		xml_attr(out, "ext", e->def->ext);
+	strbuf_printf(out, " min_count=\"%" PRIu64 "\"", e->def->minimum);
 	if (!e->def->masks) {
 		strbuf_puts(out, "/>\n");
 		return;
@@ -246,13 +253,13 @@ void coll_events_xml(const struct coll_events *e, struct strbuf *out)
 		strbuf_puts(&title, e->cpu);
 	else
 		ev_machine_say(e->machine, &title);
-	strbuf_puts(
-		out,
-		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<help_events>\n <header");
+	strbuf_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+			 "<help_events schemaversion=\"2.0\">\n <header");
 	xml_attr(out, "title", strbuf_str(&title));
+	xml_attr(out, "doc", "See opfs-events(7)");
 	strbuf_puts(out, "/>\n");
 	vec_for(&e->found, event)
-		xml_event(event, out);
+		xml_event(e, event, out);
 	strbuf_puts(out, "</help_events>\n");
 	strbuf_fini(&title);
 }

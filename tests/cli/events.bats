@@ -22,7 +22,7 @@ events() {
 	fi
 }
 
-@test "every processor type is listed and can be asked for in every form" {
+@test "every processor type is listed and told alike in every form" {
 	cd "$BATS_TEST_TMPDIR"
 	events --list-cpu-types >types
 	for want in arm/armv8-pmuv3 i386/arch_perfmon perf/generic perf/software timer \
@@ -37,7 +37,62 @@ events() {
 	done <types
 	python3 "$OPFS_TOP/tests/lib/check_events.py" "$OPFS_TOP/doc/events.schema.json" \
 		*.json
-	xmllint --noout *.xml
+	xmllint --noout --schema "$OPFS_TOP/doc/events.xsd" *.xml
+	events --xml >here.xml
+	xmllint --noout --schema "$OPFS_TOP/doc/events.xsd" here.xml
+}
+
+# A processor type with all that a table can say.
+one_of_each() {
+	export OPROFILE_EVENTS_DIR="$BATS_TEST_TMPDIR/tables"
+	mkdir -p "$OPROFILE_EVENTS_DIR/my/cpu"
+	cat >"$OPROFILE_EVENTS_DIR/my/cpu/events" <<-'E'
+		event:0x3c counters:0,1,2,3 minimum:6000 name:CYC : cycles
+		event:0x29 counters:1 um:ls minimum:500 name:LS : "loads" & stores
+		event:0x2a um:one minimum:5 name:ONE : one of two
+		event:0x0 ext:ibs_op minimum:16 name:IBS : tagged <ops>
+	E
+	cat >"$OPROFILE_EVENTS_DIR/my/cpu/unit_masks" <<-'E'
+		name:ls type:bitmask default:0x12
+		 0x2 loads
+		 0x10 extra: stores stores to memory
+		name:one type:exclusive default:bursts
+		 0x1 extra: plain all of them
+		 0x1 extra:edge,cmask=1 bursts when they begin
+	E
+}
+
+@test "XML has the elements and attributes of OProfile, in order, and decimal numbers" {
+	one_of_each
+	events -c my/cpu -X >"$BATS_TEST_TMPDIR/got"
+	diff "$OPFS_TOP/tests/data/events.xml" "$BATS_TEST_TMPDIR/got"
+}
+
+@test "the XML schema refuses what is wrong" {
+	local wrong n=0
+
+	one_of_each
+	cd "$BATS_TEST_TMPDIR"
+	events -c my/cpu -X >good.xml
+	while read -r wrong; do
+		sed "$wrong" good.xml >bad.xml
+		! cmp -s good.xml bad.xml
+		run ! xmllint --noout --schema "$OPFS_TOP/doc/events.xsd" bad.xml
+		[[ $output = *'fails to validate'* ]] || { echo "$wrong"; return 1; }
+		n=$((n + 1))
+	done <<-'E'
+		s/ schemaversion="2.0"//
+		s/schemaversion="2.0"/schemaversion="1.1"/
+		s/mask="16"/mask="0x10"/
+		s/counter_mask="15"/counter_mask="0xf"/
+		s/ min_count="5"//
+		s/ desc="cycles"/ & cpu_type="my"/
+		s/bitmask/sum/
+		s/ mask="16"/ mask="2"/
+		/<header/d
+		/<event event_name="CYC"/s/event_name/name/
+	E
+	[ "$n" = 10 ]
 }
 
 @test "tables of libpfm4's processors were generated" {

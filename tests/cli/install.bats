@@ -35,7 +35,7 @@ make_target() {
 	for f in "$OPFS_TOP"/doc/completion/zsh/*; do
 		cmp "$f" "$dest/usr/share/zsh/site-functions/${f##*/}"
 	done
-	for f in "$OPFS_TOP"/doc/report.xsd "$OPFS_TOP"/doc/*.schema.json; do
+	for f in "$OPFS_TOP"/doc/*.xsd "$OPFS_TOP"/doc/*.schema.json; do
 		cmp "$f" "$dest/usr/share/opfs/${f##*/}"
 	done
 }
