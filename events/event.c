@@ -13,7 +13,7 @@
 
 enum { MAX_SUGGESTIONS = 3, RAW_COUNT = 100000, FAR = EDIT_DISTANCE_MAX };
 
-/* What tables call cycles. */
+/* What tables call cycles, the better ones first. */
 static const char *const cycles[] = {
 	"cycles",
 	"cpu-cycles",
@@ -54,6 +54,24 @@ void ev_event_of(const struct ev_table *t, const struct ev_def *d, struct ev_eve
 	}
 	if (!out->default_count && !out->is_time && !out->is_cycles)
 		out->default_count = d->minimum > RAW_COUNT ? d->minimum : RAW_COUNT;
+}
+
+const char *ev_event_default(const struct ev_tables *in)
+{
+	const struct ev_def *d;
+
+	for (size_t i = 0; i < sizeof(cycles) / sizeof(cycles[0]); i++)
+		for (unsigned t = 0; t < in->nr; t++) {
+			d = ev_table_find(in->all[t], cycles[i]);
+			if (d)
+				return d->name;
+		}
+	for (unsigned t = 0; t < in->nr; t++) {
+		d = ev_table_find(in->all[t], "TIMER");
+		if (d)
+			return d->name;
+	}
+	return NULL;
 }
 
 /* rNNN, as perf writes the code of an event that has no name. */

@@ -41,6 +41,9 @@ struct ev_event {
 bool ev_event_find(const struct ev_tables *in, const char *name, struct ev_event *out,
 		   char name_room[32]);
 
+/* The event that counts cycles, else time, by its name; NULL: the tables have neither. */
+const char *ev_event_default(const struct ev_tables *in);
+
 /* What is special about an event of a table. */
 void ev_event_of(const struct ev_table *t, const struct ev_def *d, struct ev_event *out);
 

@@ -17,10 +17,30 @@
 
 enum { MAX_EVENTS = 64, MAX_HZ = 1000000, MAX_PAGES = 1 << 20 };
 
+const char *coll_default_event(void)
+{
+	return coll_perf_has_pmu() ? "cycles" : "TIMER";
+}
+
+const char *coll_event_word(const char *word, const char *by_default,
+			    char room[COLL_EVENT_WORD])
+{
+	size_t len = strcspn(word, ":");
+	int n;
+
+	if (len != strlen("default") || strncmp(word, "default", len) != 0)
+		return word;
+	if (!by_default)
+		by_default = coll_default_event();
+	n = snprintf(room, COLL_EVENT_WORD, "%s%s", by_default, word + len);
+	return n < COLL_EVENT_WORD ? room : word;
+}
+
 static int add_event(struct coll_options *o, const char *word, struct err *err)
 {
 	struct coll_event e = { 0 };
-	int rc = ev_spec_parse(word, &e.spec, err);
+	char room[COLL_EVENT_WORD];
+	int rc = ev_spec_parse(coll_event_word(word, NULL, room), &e.spec, err);
 
 	if (rc)
 		return rc;

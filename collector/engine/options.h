@@ -52,6 +52,18 @@ enum opt_result coll_options_parse_replay(int argc, char **argv,
 int coll_options_derive(struct coll_options *o, struct err *err);
 void coll_options_fini(struct coll_options *o);
 
+/* What is sampled without -e: "cycles" where the processor counts them, else "TIMER". */
+const char *coll_default_event(void);
+/**
+ * coll_event_word - an event specification, with a name for "default"
+ * @by_default: the name that takes the place of "default"; NULL: coll_default_event()
+ * @room: where the text is then
+ * Returns @room, or @word itself if it is no "default" or too long for one.
+ */
+enum { COLL_EVENT_WORD = 256 };
+const char *coll_event_word(const char *word, const char *by_default,
+			    char room[COLL_EVENT_WORD]);
+
 /* Setters of struct opt rows; @ctx begins with a struct coll_options. */
 int coll_set_event(void *ctx, const char *arg, struct err *err);
 int coll_set_rate(void *ctx, const char *arg, struct err *err);

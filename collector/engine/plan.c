@@ -132,6 +132,14 @@ static int check_twins(const struct coll_options *o, struct err *err)
 	return 0;
 }
 
+double coll_cpu_mhz(void)
+{
+	struct cpu cpu;
+
+	read_cpu(&cpu);
+	return cpu.mhz;
+}
+
 int coll_plan_init(struct coll_plan *p, struct coll_options *o, struct err *err)
 {
 	struct coll_event by_default = { 0 };
@@ -140,8 +148,7 @@ int coll_plan_init(struct coll_plan *p, struct coll_options *o, struct err *err)
 
 	read_cpu(&cpu);
 	if (!o->events.len && !o->ext.events.len) {
-		rc = ev_spec_parse(coll_perf_has_pmu() ? "cycles" : "TIMER",
-				   &by_default.spec, err);
+		rc = ev_spec_parse(coll_default_event(), &by_default.spec, err);
 		if (!rc && vec_push(&o->events, by_default))
 			rc = err_errno(err, -ENOMEM, "events");
 	}

@@ -22,4 +22,7 @@ struct coll_plan {
 int coll_plan_init(struct coll_plan *p, struct coll_options *o, struct err *err);
 void coll_plan_fini(struct coll_plan *p);
 
+/* The frequency of the first processor, as /proc/cpuinfo has it; 0: it has none. */
+double coll_cpu_mhz(void);
+
 #endif

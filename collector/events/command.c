@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,15 +12,16 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/opt.h"
+#include "collector/engine/options.h"
+#include "collector/events/answers.h"
 #include "collector/events/formats.h"
 #include "events/describe.h"
 #include "events/event_spec.h"
-#include "events/table/source.h"
 
 struct wish {
 	const char *cpu, *search;
-	void (*write)(const struct coll_events *e, struct strbuf *out);
-	bool list_types;
+	const struct coll_answer *answer; /* NULL: the list, for people */
+	unsigned long long callgraph;
 };
 
 static int set_cpu(void *ctx, const char *arg, struct err *err)
@@ -37,27 +39,27 @@ static int set_search(void *ctx, const char *arg, struct err *err)
 	return 0;
 }
 
-static int set_json(void *ctx, const char *arg, struct err *err)
+static int set_callgraph(void *ctx, const char *arg, struct err *err)
 {
-	(void)arg;
-	(void)err;
-	((struct wish *)ctx)->write = coll_events_json;
-	return 0;
+	return opt_number(arg, "--callgraph", 0, UINT16_MAX,
+			  &((struct wish *)ctx)->callgraph, err);
 }
 
-static int set_xml(void *ctx, const char *arg, struct err *err)
+/* Options without a setter are answers. */
+static int take(void *ctx, const struct opt *o, const char *arg, struct err *err)
 {
-	(void)arg;
-	(void)err;
-	((struct wish *)ctx)->write = coll_events_xml;
-	return 0;
-}
+	const struct coll_answer *a = coll_answers;
+	struct wish *w = ctx;
 
-static int set_types(void *ctx, const char *arg, struct err *err)
-{
-	(void)arg;
-	(void)err;
-	((struct wish *)ctx)->list_types = true;
+	if (o->set)
+		return o->set(ctx, arg, err);
+	while (strcmp(a->option, o->name) != 0)
+		a++;
+	if (w->answer && w->answer != a)
+		return err_set(err, -EINVAL,
+			       "--%s and --%s exclude each other: ask one by one",
+			       w->answer->option, o->name);
+	w->answer = a;
 	return 0;
 }
 
@@ -66,10 +68,19 @@ static const struct opt opts[] = {
 	  set_cpu },
 	{ 's', "search", "WORD", "only those with WORD in their names or descriptions",
 	  set_search },
-	{ 0, "json", NULL, "as JSON: an object with an array \"events\"", set_json },
-	{ 'X', "xml", NULL, "as XML, as OProfile's ophelp -X", set_xml },
-	{ 0, "list-cpu-types", NULL, "the processor types there are tables of",
-	  set_types },
+	{ 0, "json", NULL, "as JSON: an object with an array \"events\"", NULL },
+	{ 'X', "xml", NULL, "as XML, as OProfile's ophelp -X", NULL },
+	{ 'e', "check-events", NULL, "check EVENTs, and print the counter of each",
+	  NULL },
+	{ 0, "callgraph", "DEPTH",
+	  "check that counts suit call chains: 15 times the minimum", set_callgraph },
+	{ 'u', "unit-mask", NULL, "the unit mask of EVENT, as a decimal number", NULL },
+	{ 'E', "extra-mask", NULL, "the extra bits of it, likewise", NULL },
+	{ 0, "code", NULL, "the code of EVENT, likewise", NULL },
+	{ 'd', "get-default-event", NULL, "the event that is sampled without -e", NULL },
+	{ 'r', "get-cpu-type", NULL, "the processor type of this machine", NULL },
+	{ 0, "get-cpu-frequency", NULL, "its frequency in MHz", NULL },
+	{ 0, "list-cpu-types", NULL, "the processor types there are tables of", NULL },
 	{ 0 },
 };
 
@@ -81,6 +92,7 @@ static const struct opt_program program = {
 		 "few of them\na sample may take, and their unit masks. EVENT may be as "
 		 "-e of opcollect record takes it;\nit is checked then.",
 	.opts = opts,
+	.take = take,
 };
 
 static bool holds(const struct ev_def *d, const char *word)
@@ -116,20 +128,45 @@ static int find_all(struct coll_events *e, const char *search, struct err *err)
 	return 0;
 }
 
-static int find_given(struct coll_events *e, char **words, struct err *err)
-{
-	for (; *words; words++) {
-		struct ev_spec s;
-		int rc = ev_spec_parse_in(&e->tables, *words, &s, err);
+/* OProfile asks for that many times the minimum count where call chains are taken. */
+enum { CALLGRAPH_SCALE = 15 };
 
+static int check_callgraph(const struct ev_spec *s, const char *word, struct err *err)
+{
+	uint64_t least = s->event.def ? s->event.def->minimum * CALLGRAPH_SCALE : 0;
+
+	if (!s->count || s->count >= least)
+		return 0;
+	return err_set(err, -EINVAL,
+		       "event %s: with call chains a sample every %" PRIu64
+		       " events is too often: the least is %" PRIu64,
+		       word, s->count, least);
+}
+
+static int find_given(struct coll_events *e, char **words, const struct wish *w,
+		      struct err *err)
+{
+	bool raw = w->answer && w->answer->of_given;
+	const char *dflt = coll_events_default(e);
+	char room[COLL_EVENT_WORD];
+
+	for (; *words; words++) {
+		struct ev_spec *s = &e->given[e->nr_given++];
+		int rc = ev_spec_parse_in(&e->tables,
+					  coll_event_word(*words, dflt ? dflt : "default",
+							  room),
+					  s, err);
+
+		if (!rc && w->callgraph)
+			rc = check_callgraph(s, *words, err);
 		if (rc)
 			return rc;
-		if (s.event.raw)
+		if (s->event.raw && !raw)
 			return err_set(err, -EINVAL,
 				       "event %s: a raw code is in no table: see the "
 				       "processor's manual",
 				       *words);
-		if (vec_push(&e->found, s.event))
+		if (vec_push(&e->found, s->event))
 			return err_errno(err, -ENOMEM, "events");
 	}
 	return 0;
@@ -150,10 +187,8 @@ static int find_tables(struct coll_events *e, struct err *err)
 	rc = ev_table_get(e->cpu, &e->tables.all[0], err);
 	e->tables.nr = !rc;
 	if (rc == -ENOENT)
-		return err_set(err, rc,
-			       "there is no table of events for \"%s\": "
-			       "--list-cpu-types tells which there are",
-			       e->cpu);
+		return err_add(err, rc,
+			       "--cpu-type (--list-cpu-types tells which there are)");
 	return rc;
 }
 
@@ -168,46 +203,80 @@ static int write_out(const struct strbuf *out)
 	return rc ? 1 : 0;
 }
 
-static int list_types(void)
+/* Wrong usage: says so, and which is right. */
+static int wrong(const char *what)
 {
-	CLEANUP(names_fini) struct names types = { 0 };
+	fprintf(stderr, "%s: %s\ntry '%s --help'\n", program.name, what, program.name);
+	return OPT_EXIT_USAGE;
+}
+
+static int failed(const struct err *err)
+{
+	log_err("%s", err->msg);
+	return 1;
+}
+
+static int check_operands(const struct coll_answer *a, int nr, struct err *err)
+{
+	if (!a || a->of_events || a->of_given == (nr > 0))
+		return 0;
+	return err_set(err, -EINVAL, nr ? "--%s takes no EVENT" : "--%s: of which EVENT?",
+		       a->option);
+}
+
+/* What was found, as it was asked for.  Returns the exit status. */
+static int answer(const struct coll_events *e, const struct coll_answer *a)
+{
 	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
 	struct err err = { 0 };
+	int rc = 0;
 
-	if (ev_cpu_types(&types, &err)) {
-		log_err("%s", err.msg);
-		return 1;
-	}
-	vec_for(&types, type)
-		strbuf_printf(&out, "%s\n", *type);
+	if (!a)
+		coll_events_text(e, &out);
+	else if (a->list)
+		a->list(e, &out);
+	else
+		rc = a->answer(e, &out, &err);
+	if (rc)
+		return rc == -EINVAL ? wrong(err.msg) : failed(&err);
 	return write_out(&out);
+}
+
+static int run(struct coll_events *e, const struct wish *w, char **words, int nr)
+{
+	struct err err = { 0 };
+	int rc = find_tables(e, &err);
+
+	if (rc)
+		return rc == -ENOENT ? wrong(err.msg) : failed(&err);
+	e->given = calloc((size_t)nr + 1, sizeof(*e->given));
+	if (!e->given)
+		rc = err_set(&err, -ENOMEM, "out of memory");
+	else if (nr)
+		rc = find_given(e, words, w, &err);
+	else if (!w->answer || w->answer->of_events)
+		rc = find_all(e, w->search, &err);
+	if (rc)
+		return nr && rc != -ENOMEM ? wrong(err.msg) : failed(&err);
+	return answer(e, w->answer);
 }
 
 int coll_events(int argc, char **argv)
 {
-	struct wish w = { .write = coll_events_text };
-	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
 	struct coll_events e = { 0 };
+	struct wish w = { 0 };
 	struct err err = { 0 };
 	enum opt_result result;
-	int first = argc, rc;
+	int first = argc, status;
 
 	result = opt_parse(&program, argc, argv, &w, &first);
 	if (result != OPT_RUN)
 		return opt_exit(result);
-	if (w.list_types)
-		return list_types();
+	if (check_operands(w.answer, argc - first, &err))
+		return wrong(err.msg);
 	e.cpu = w.cpu;
-	rc = find_tables(&e, &err);
-	if (!rc)
-		rc = first < argc ? find_given(&e, argv + first, &err)
-				  : find_all(&e, w.search, &err);
-	if (rc) {
-		log_err("%s", err.msg);
-	} else {
-		w.write(&e, &out);
-		rc = write_out(&out);
-	}
+	status = run(&e, &w, argv + first, argc - first);
 	vec_fini(&e.found);
-	return rc ? 1 : 0;
+	free(e.given);
+	return status;
 }

@@ -4,7 +4,7 @@
 
 #include "base/strbuf.h"
 #include "base/vec.h"
-#include "events/event.h"
+#include "events/event_spec.h"
 #include "events/machine.h"
 
 /* What is to be shown: tables, and of them the events that were asked for. */
@@ -13,6 +13,8 @@ struct coll_events {
 	const char *cpu; /* processor type that was asked for; NULL: this machine */
 	struct ev_tables tables;
 	VEC(struct ev_event) found;
+	struct ev_spec *given; /* those that were given, as they were; heap */
+	size_t nr_given;
 };
 
 /* The whole output, in each of its forms. */

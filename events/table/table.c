@@ -143,7 +143,7 @@ int ev_table_load(const struct ev_source *from, const char *cpu, struct ev_table
 	int rc;
 
 	if (!is_cpu(cpu))
-		return err_set(err, -EINVAL, "\"%.100s\" is no processor type ARCH/CPU",
+		return err_set(err, -ENOENT, "\"%.100s\" is no processor type ARCH/CPU",
 			       cpu);
 	t = calloc(1, sizeof(*t));
 	if (!t)

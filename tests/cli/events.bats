@@ -133,13 +133,104 @@ assert int(ours["config1"], 16) == 0, ours
 }
 
 @test "a specification is checked" {
-	run -1 events -c x86-64/family19h RETIRED_OPS:100
+	run -2 events -c x86-64/family19h RETIRED_OPS:100
 	[[ $output = *'the least is 50000'* ]]
-	run -1 events -c x86-64/family19h LS_DISPATCH:50000:0x10
+	run -2 events -c x86-64/family19h LS_DISPATCH:50000:0x10
 	[[ $output = *'0x1 (ld_dispatch)'* ]]
-	run -1 events -c x86-64/family19h RETIRD_OPS
+	run -2 events -c x86-64/family19h RETIRD_OPS
 	[[ $output = *'did you mean RETIRED_OPS'* ]]
 	run -0 events -c x86-64/family19h LS_DISPATCH:50000:stOre_dispatch:sys
+}
+
+# answers WANT OPTION...: what is printed, blanks instead of ends of lines
+answers() {
+	local want=$1
+
+	shift
+	run -0 --separate-stderr events "$@"
+	[ "${output//$'\n'/ }" = "$want" ] || { echo "$*: $output, not $want"; return 1; }
+}
+
+@test "unit masks, extra bits and codes are told as decimal numbers" {
+	one_of_each
+	answers '18' -c my/cpu -u LS
+	answers '16' -c my/cpu --unit-mask LS:500:STORES
+	answers '17039616' -c my/cpu -u ONE
+	answers '1 18 0' -c my/cpu -u ONE::plain LS::18 CYC
+	answers '17039360 0 0 0' -c my/cpu -E ONE ONE::plain LS CYC
+	answers '60 41 42 0' -c my/cpu --code CYC LS ONE IBS
+	answers '450' --code r1c2
+	answers '65' -u r1c2::0x41
+	# what is printed is what -e takes
+	answers '17039616' -c my/cpu -u "ONE::$(events -c my/cpu -u ONE)"
+}
+
+@test "the counters that events get are told, and which get none" {
+	one_of_each
+	answers '0 1' -c my/cpu -e CYC LS
+	answers '1 0 ibs_op N/A' -c my/cpu -e LS CYC IBS ONE
+	answers '1' -c my/cpu --check-events LS:500:0x10:0:1
+	answers 'N/A perf_software' -e r1c2 TIMER
+	run -1 events -c my/cpu -e LS LS:1000
+	[[ $output = *'LS cannot be counted together with LS'* ]]
+	run -2 events -c my/cpu -e LS:499
+	[[ $output = *'the least is 500'* ]]
+}
+
+@test "with call chains counts are fifteen times as high" {
+	one_of_each
+	answers '1' -c my/cpu -e --callgraph=8 LS:7500
+	answers '1' -c my/cpu -e --callgraph=8 LS
+	answers '1' -c my/cpu -e --callgraph=0 LS:500
+	run -2 events -c my/cpu -e --callgraph=8 LS:7499
+	[[ $output = *'event LS:7499: with call chains '*'the least is 7500'* ]]
+}
+
+@test "the default event is told as -e takes it, of each kind of processor" {
+	answers 'CPU_CLK_UNHALTED:100000:0:1:1' -c i386/arch_perfmon -d
+	answers 'CPU_CYCLES:100000:0:1:1' -c arm/armv8-pmuv3 --get-default-event
+	answers 'cycles:100000:0:1:1' -c perf/generic -d
+	answers 'TIMER:1003009:0:1:1' -c timer -d
+	one_of_each
+	run -1 events -c my/cpu -d
+	[[ $output = *'my/cpu has no event that counts cycles or time'* ]]
+	unset OPROFILE_EVENTS_DIR
+	answers '60' -c i386/arch_perfmon --code default
+	run -0 --separate-stderr events -d
+	[[ $output = cycles:100000:0:1:1 || $output = TIMER:1003009:0:1:1 ]]
+	events -e "$output"
+}
+
+@test "the processor type and its frequency are told" {
+	answers i386/arch_perfmon -c i386/arch_perfmon -r
+	type=$(events --json TIMER | jq -r '.machine.cpu_type // empty')
+	if [ -n "$type" ]; then
+		answers "$type" --get-cpu-type
+	else
+		run -1 events --get-cpu-type
+		[[ $output = *'no processor type is known'* ]]
+	fi
+	if grep -q '^cpu MHz' /proc/cpuinfo; then
+		run -0 --separate-stderr events --get-cpu-frequency
+		[[ $output =~ ^[1-9][0-9]*\.[0-9][0-9]$ ]]
+	else
+		run -1 events --get-cpu-frequency
+		[[ $output = *'does not tell the frequency'* ]]
+	fi
+}
+
+@test "-e default samples what is sampled without -e" {
+	cd "$BATS_TEST_TMPDIR"
+	for by in "" "-e default" "-e default::0:0:1"; do
+		rm -rf oprofile_data
+		# shellcheck disable=SC2086
+		"$OPFS_BIN/opcollect" record -V $by -- true >out 2>err ||
+			{ cat err; skip "this user may not record here"; }
+		grep -hE 'a sample every' err | tee -a said
+	done
+	[ "$(wc -l <said)" = 3 ]
+	[ "$(sort -u said | wc -l)" = 1 ]
+	grep -qE ' (TIMER|cycles): ' said
 }
 
 @test "a search looks into names, descriptions and unit masks, in any case" {
@@ -153,13 +244,25 @@ assert int(ours["config1"], 16) == 0, ours
 	[[ $output = *'no event has "no-such-thing-at-all"'* ]]
 }
 
-@test "what is wrong is told" {
-	run -1 events --cpu-type no/such
+@test "what is wrong is told, with exit status 2" {
+	run -2 events -u
+	[[ $output = *'--unit-mask: of which EVENT?'* ]]
+	run -2 events --get-cpu-type TIMER
+	[[ $output = *'--get-cpu-type takes no EVENT'* ]]
+	run -2 events --xml --code TIMER
+	[[ $output = *'--xml and --code exclude each other'* ]]
+	run -2 events -e --callgraph=many TIMER
+	[[ $output = *'--callgraph: "many" is not a number from 0 to'* ]]
+	run -2 events -e TIMER:1:2
+	[[ $output = *'has no unit masks'* ]]
+	run -2 events -e TIMER TIMER:1000 TIMER
+	[[ $output = *'TIMER is given twice'* ]]
+	run -2 events --cpu-type no/such
 	[[ $output = *'--list-cpu-types'* ]]
-	run -1 events --cpu-type ../../etc
+	run -2 events --cpu-type ../../etc
 	[[ $output = *'no processor type'* ]]
 	run -2 events --no-such-option
-	run -1 events r1c2
+	run -2 events r1c2
 	[[ $output = *'in no table'* ]]
 }
 
