@@ -11,12 +11,14 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "base/opt.h"
 #include "collector/engine/options.h"
 #include "collector/events/answers.h"
 #include "collector/events/formats.h"
 #include "events/describe.h"
 #include "events/event_spec.h"
+#include "libspec/sample/cpu_type.h"
 
 struct wish {
 	const char *cpu, *search;
@@ -24,11 +26,22 @@ struct wish {
 	unsigned long long callgraph;
 };
 
+/* A number is one of OProfile's, which sample files have. */
 static int set_cpu(void *ctx, const char *arg, struct err *err)
 {
-	(void)err;
-	((struct wish *)ctx)->cpu = arg;
-	return 0;
+	struct wish *w = ctx;
+	uint64_t number;
+
+	w->cpu = arg;
+	if (!number_parse(arg, 10, UINT32_MAX, &number))
+		return 0;
+	w->cpu = spec_cpu_type((uint32_t)number);
+	if (w->cpu)
+		return 0;
+	return err_set(err, -EINVAL,
+		       "--cpu-type: %s is no number of a processor type that is known; "
+		       "--list-cpu-types tells their names",
+		       arg);
 }
 
 static int set_search(void *ctx, const char *arg, struct err *err)
@@ -64,8 +77,8 @@ static int take(void *ctx, const struct opt *o, const char *arg, struct err *err
 }
 
 static const struct opt opts[] = {
-	{ 'c', "cpu-type", "TYPE", "of the processor type TYPE, instead of this machine",
-	  set_cpu },
+	{ 'c', "cpu-type", "TYPE",
+	  "of the processor type TYPE, or OProfile's number of it", set_cpu },
 	{ 's', "search", "WORD", "only those with WORD in their names or descriptions",
 	  set_search },
 	{ 0, "json", NULL, "as JSON: an object with an array \"events\"", NULL },

@@ -11,33 +11,9 @@
 #include "base/escape.h"
 #include "events/event.h"
 #include "libspec/name/pid.h"
+#include "libspec/sample/cpu_type.h"
 
 #define NR(array) (sizeof(array) / sizeof((array)[0]))
-
-static const struct {
-	uint32_t number;
-	const char *type, *name;
-} cpus[] = {
-#define CPU(number_, type_, name_) { number_, type_, name_ },
-#include "opfs/report/header_cpu_list.h"
-#undef CPU
-};
-
-const char *header_cpu_name(uint32_t cpu_type)
-{
-	for (size_t i = 0; i < NR(cpus); i++)
-		if (cpus[i].number == cpu_type)
-			return cpus[i].name;
-	return NULL;
-}
-
-const char *header_cpu_type(uint32_t cpu_type)
-{
-	for (size_t i = 0; i < NR(cpus); i++)
-		if (cpus[i].number == cpu_type)
-			return cpus[i].type;
-	return NULL;
-}
 
 static const struct ev_def *find_in(const char *cpu, const char *name)
 {
@@ -54,7 +30,7 @@ static const struct ev_def *find_in(const char *cpu, const char *name)
  * in OProfile's words, and its tables of these CPUs include them. */
 static const struct ev_def *find_event(uint32_t cpu_type, const char *name)
 {
-	const char *const cpus_of[] = { "i386/arch_perfmon", header_cpu_type(cpu_type),
+	const char *const cpus_of[] = { "i386/arch_perfmon", spec_cpu_type(cpu_type),
 					"perf/generic", "perf/software", "timer" };
 	const struct ev_def *d = NULL;
 	struct ev_event e;
@@ -100,7 +76,7 @@ void header_cpu(const struct profile *p, struct strbuf *out)
 	if (!p->nr_classes)
 		return;
 	h = p->classes[0].header;
-	name = header_cpu_name(h->cpu_type);
+	name = spec_cpu_name(h->cpu_type);
 	if (name)
 		strbuf_puts(out, name);
 	else

@@ -9,12 +9,6 @@
 
 /* The lines above the rows of reports: the CPU, and what was counted. */
 
-/* OProfile's name of a CPU type of sample-file headers, or NULL: header_cpu_list.h. */
-const char *header_cpu_name(uint32_t cpu_type);
-
-/* The name of its directory of events in OProfile, "i386/haswell", or NULL. */
-const char *header_cpu_type(uint32_t cpu_type);
-
 #define HEADER_CPU_TIMER 4 /* samples are taken by a timer: no event to describe */
 
 /* What an event counts, or NULL if that is not known: the tables of events/. */

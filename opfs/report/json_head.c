@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "libspec/sample/cpu_type.h"
 #include "opfs/report/header.h"
 #include "opfs/report/report.h"
 
@@ -18,9 +19,9 @@ static void add_cpu(struct json *j, const struct profile *p)
 	json_key(j, "cpu");
 	json_open(j, '{');
 	json_key(j, "type");
-	json_string(j, h ? header_cpu_type(h->cpu_type) : NULL);
+	json_string(j, h ? spec_cpu_type(h->cpu_type) : NULL);
 	json_key(j, "name");
-	json_string(j, h ? header_cpu_name(h->cpu_type) : NULL);
+	json_string(j, h ? spec_cpu_name(h->cpu_type) : NULL);
 	json_key(j, "mhz");
 	if (known)
 		json_real(j, h->cpu_mhz);

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/escape.h"
 #include "base/markup.h"
+#include "libspec/sample/cpu_type.h"
 #include "opfs/report/header.h"
 #include "opfs/report/report_with.h"
 
@@ -123,7 +124,7 @@ static void add_profile(const struct report_job *job, struct strbuf *out)
 {
 	const struct profile *p = job->p;
 	const struct spec_sample_header *h = p->nr_classes ? p->classes[0].header : NULL;
-	const char *type = h ? header_cpu_type(h->cpu_type) : NULL;
+	const char *type = h ? spec_cpu_type(h->cpu_type) : NULL;
 	const char *slash = type ? strchr(type, '/') : NULL;
 	CLEANUP(strbuf_fini) struct strbuf family = { 0 };
 

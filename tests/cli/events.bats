@@ -203,6 +203,10 @@ answers() {
 
 @test "the processor type and its frequency are told" {
 	answers i386/arch_perfmon -c i386/arch_perfmon -r
+	answers i386/arch_perfmon -c 41 -r
+	answers TIMER:1003009:0:1:1 -c 4 -d
+	run -2 events -c 9999 -r
+	[[ $output = *'--cpu-type: 9999 is no number of a processor type'* ]]
 	type=$(events --json TIMER | jq -r '.machine.cpu_type // empty')
 	if [ -n "$type" ]; then
 		answers "$type" --get-cpu-type

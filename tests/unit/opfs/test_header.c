@@ -105,13 +105,6 @@ Test(header, unit_masks_tell_equal_titles_apart)
 	fake_fini(&f);
 }
 
-Test(header, names_a_cpu_type_as_its_directory_of_events)
-{
-	cr_expect_str_eq(header_cpu_type(41), "i386/arch_perfmon");
-	cr_expect_str_eq(header_cpu_type(HEADER_CPU_TIMER), "timer");
-	cr_expect_null(header_cpu_type(9999));
-}
-
 /* Three CPUs of one event; what is split is the caller's choice. */
 static struct profile *load_split(struct fake *f, struct spec_class_rules rules)
 {
