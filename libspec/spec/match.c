@@ -217,15 +217,15 @@ int spec_match_images(const struct spec_match *m, const struct spec_value *v, bo
 	return rc ? err_set(err, rc, "%.100s: %s", v->raw, strerror(-rc)) : 0;
 }
 
-int spec_match_last(const struct spec_match *m, const struct spec_value *v, bool *found,
-		    struct err *err)
+int spec_match_item(const struct spec_match *m, const struct spec_value *v, size_t item,
+		    bool *found, struct err *err)
 {
 	CLEANUP(free_ptr) bool *bits = calloc(m->nr_images + 1, sizeof(*bits));
 	int rc = bits ? 0 : -ENOMEM;
 
 	*found = false;
-	if (!rc && v->items.nr)
-		rc = mark_item(m, &v->items.items[v->items.nr - 1], false, bits);
+	if (!rc && item < v->items.nr)
+		rc = mark_item(m, &v->items.items[item], false, bits);
 	for (size_t i = 0; i < m->nr_images && !rc; i++)
 		*found |= bits[i];
 	return rc ? err_set(err, rc, "%.100s: %s", v->raw, strerror(-rc)) : 0;
@@ -357,19 +357,10 @@ static bool allows(const struct spec_select *s, enum spec_tag_id id, uint32_t im
 
 static bool images_match(const struct spec_select *s, uint32_t app, uint32_t image)
 {
-	bool app_out = has(s, SPEC_IMAGE_EXCLUDE, app);
-	bool image_out = has(s, SPEC_IMAGE_EXCLUDE, image) ||
-			 has(s, SPEC_LIB_IMAGE_EXCLUDE, image);
-
-	if (s->bits[SPEC_DEFAULT]) {
-		if ((has(s, SPEC_DEFAULT, app) && !app_out) ||
-		    (has(s, SPEC_DEFAULT, image) && !image_out))
-			return true;
-		if (!s->bits[SPEC_IMAGE] && !s->bits[SPEC_LIB_IMAGE])
-			return false;
-	}
-	return allows(s, SPEC_IMAGE, app) && allows(s, SPEC_LIB_IMAGE, image) &&
-	       !app_out && !image_out;
+	return (allows(s, SPEC_DEFAULT, app) || allows(s, SPEC_DEFAULT, image)) &&
+	       allows(s, SPEC_IMAGE, app) && allows(s, SPEC_LIB_IMAGE, image) &&
+	       !has(s, SPEC_IMAGE_EXCLUDE, app) && !has(s, SPEC_IMAGE_EXCLUDE, image) &&
+	       !has(s, SPEC_LIB_IMAGE_EXCLUDE, image);
 }
 
 static bool field_matches(const struct spec_field *f, const struct spec_value *v,

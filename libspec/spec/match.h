@@ -13,8 +13,8 @@
 #include "libspec/spec/spec.h"
 
 /*
- * Which sample files a specification selects: OProfile's order of matching, told in
- * doc/opfs.5 "Matching".
+ * Which sample files a specification selects, told in doc/opfs.5 "Matching".  Every tag
+ * that is given takes files away, so their order does not matter.
  */
 
 /* What an image can be called; borrowed. */
@@ -54,9 +54,9 @@ struct spec_match {
 int spec_match_images(const struct spec_match *m, const struct spec_value *v, bool prefix,
 		      bool *bits, struct err *err);
 
-/* Does the last item of a list of images mean one?  Errors as spec_match_images(). */
-int spec_match_last(const struct spec_match *m, const struct spec_value *v, bool *found,
-		    struct err *err);
+/* Does one item of a list of images mean one?  Errors as spec_match_images(). */
+int spec_match_item(const struct spec_match *m, const struct spec_value *v, size_t item,
+		    bool *found, struct err *err);
 
 /* Does a list of event names hold this one?  Names of the cycles event find each other
  * where the name itself does not exist. */

@@ -142,9 +142,9 @@ static int step_default(const struct ask *a, const struct place *from, const cha
 	return tree_value(a, from, tag, name, to);
 }
 
-/* A file that is in other directories may be the name of an image here. */
-static int step_elsewhere(const struct ask *a, const struct place *from, const char *name,
-			  struct place *to)
+/* As step_default(), but says nothing if no image is called so. */
+static int try_default(const struct ask *a, const struct place *from, const char *name,
+		       struct place *to)
 {
 	struct err why = { 0 };
 	struct ask quietly = *a;
@@ -152,11 +152,18 @@ static int step_elsewhere(const struct ask *a, const struct place *from, const c
 
 	quietly.err = &why;
 	rc = step_default(&quietly, from, name, to);
-	if (rc == -ENOENT)
-		return tree_is_here(a, from, tree_report(a, name));
-	if (rc && a->err)
+	if (rc && rc != -ENOENT && a->err)
 		*a->err = why;
 	return rc;
+}
+
+/* A file that is in other directories may be the name of an image here. */
+static int step_elsewhere(const struct ask *a, const struct place *from, const char *name,
+			  struct place *to)
+{
+	int rc = try_default(a, from, name, to);
+
+	return rc == -ENOENT ? tree_is_here(a, from, tree_report(a, name)) : rc;
 }
 
 /* "event" or "image" where it is listed as a directory. */
@@ -246,15 +253,17 @@ int tree_step_more(const struct ask *a, const struct place *from, const char *na
 		       "more: holds the slow files only; there is no \"%.100s\"", name);
 }
 
-/* Another part of the open value, which already names something. */
+/* Another part of the open value, which already names something; else what it would be
+ * behind any other tag. */
 static int step_on(const struct ask *a, const struct place *from, const char *name,
 		   struct place *to)
 {
 	int rc = tree_value_join(a, from, name, to);
 
-	if (rc == -ENOENT && !from->of_base && !tree_ends_open(from->value))
-		return tree_no_file(a, from, name);
-	return rc;
+	if (rc != -ENOENT || tree_ends_open(from->value))
+		return rc;
+	rc = try_default(a, from, name, to);
+	return rc == -ENOENT && !from->of_base ? tree_no_file(a, from, name) : rc;
 }
 
 int tree_step_profile(const struct ask *a, const struct place *from, const char *name,

@@ -172,7 +172,7 @@ static int goes_on(const struct ask *a, const struct catalog *cat,
 	if (*on || v->exact || v->all || v->items.nr < 2)
 		return 0;
 	tree_match_init(&match, &ctx);
-	rc = spec_match_last(&match, v, &complete, a->err);
+	rc = spec_match_item(&match, v, v->items.nr - 1, &complete, a->err);
 	return rc || complete ? rc : names_image(a, cat, v, true, on);
 }
 
@@ -306,9 +306,36 @@ bool tree_ends_open(const char *raw)
 	return !spec_items_parse(raw, &items, NULL) && items.open;
 }
 
+/* Is @raw, with which the open value of @from goes on, about an image where it goes on?
+ * Other items of the list may mean some whatever follows. */
+static int can_go_on(const struct ask *a, const struct place *from, char **raw,
+		     bool *possible)
+{
+	CLEANUP(spec_items_fini) struct spec_items before = { 0 };
+	CLEANUP(spec_value_putp) struct spec_value *v = NULL;
+	struct select_ctx ctx = { a, from->cat };
+	struct spec_match match;
+	int rc = is_exact(a, from, from->tag, raw, possible);
+
+	if (rc || *possible)
+		return rc;
+	rc = spec_items_parse(from->value, &before, a->err);
+	rc = rc ? rc : spec_value_new(from->tag, *raw, false, &v, a->err);
+	if (rc || before.open || !before.nr) {
+		*possible = true;
+		return rc;
+	}
+	tree_match_init(&match, &ctx);
+	rc = spec_match_item(&match, v, before.nr - 1, possible, a->err);
+	if (!rc && !*possible && v->items.nr == before.nr)
+		rc = names_image(a, from->cat, v, true, possible);
+	return rc;
+}
+
 int tree_select_join(const struct ask *a, const struct place *from, const char *name,
 		     struct place *to)
 {
+	bool possible = true;
 	CLEANUP(strbuf_fini) struct strbuf raw = { 0 };
 	CLEANUP(free_ptr) char *text = NULL;
 	struct place base;
@@ -323,6 +350,10 @@ int tree_select_join(const struct ask *a, const struct place *from, const char *
 		return ask_no_memory(a);
 	if (strlen(text) > 8192)
 		return err_set(a->err, -ENAMETOOLONG, "a value of more than 8192 bytes");
+	/* what is no value yet needs this component, whatever it says */
+	rc = from->kind == PLACE_PROFILE ? can_go_on(a, from, &text, &possible) : 0;
+	if (rc || !possible)
+		return rc ? rc : no_value(a, from, from->tag, text);
 	rc = reopened(a, from, &base);
 	if (rc)
 		return rc;

@@ -65,7 +65,7 @@ static void check_value(const struct spec_match *m, const struct spec_tag *tag,
 		return;
 	spec_match_images(m, v, false, bits, NULL);
 	spec_match_images(m, v, true, bits, NULL);
-	spec_match_last(m, v, &found, NULL);
+	spec_match_item(m, v, v->items.nr - 1, &found, NULL);
 	spec_match_event(m, v, "CPU_CLK_UNHALTED");
 	spec_match_number(v, 1);
 }

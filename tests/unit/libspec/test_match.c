@@ -154,14 +154,14 @@ Test(numbers, never_match_what_was_not_separated)
 	cr_expect_not(spec_match_number(v, SPEC_ALL));
 }
 
-/* ---- OProfile's order of matching */
+/* ---- what is given must match, all of it */
 
-struct order_case { /* NULL: not given; the file is ls (application) with libc.so.6 */
+struct given_case { /* NULL: not given; the file is ls (application) with libc.so.6 */
 	const char *name, *image, *lib, *exclude, *lib_exclude;
 	bool want;
 };
 
-static const struct order_case order_cases[] = {
+static const struct given_case given_cases[] = {
 	{ NULL, NULL, NULL, NULL, NULL, true },
 	{ NULL, "ls", NULL, NULL, NULL, true },
 	{ NULL, "libc.so.6", NULL, NULL, NULL, false },
@@ -176,14 +176,15 @@ static const struct order_case order_cases[] = {
 	{ "ls", NULL, NULL, NULL, NULL, true },
 	{ "libc.so.6", NULL, NULL, NULL, NULL, true },
 	{ "vmlinux", NULL, NULL, NULL, NULL, false },
-	/* the application matched and is not excluded, so its library stays */
-	{ "ls", NULL, NULL, "libc.so.6", NULL, true },
+	{ "ls", NULL, NULL, "libc.so.6", NULL, false },
+	{ "ls", NULL, NULL, "vmlinux", NULL, true },
 	{ "libc.so.6", NULL, NULL, "libc.so.6", NULL, false },
 	{ "libc.so.6", NULL, NULL, NULL, "libc.so.6", false },
-	/* a name that does not match leaves it to image: and lib-image: */
-	{ "vmlinux", "ls", NULL, NULL, NULL, true },
-	{ "vmlinux", NULL, "libc.so.6", NULL, NULL, true },
-	{ "vmlinux", NULL, "ls", NULL, NULL, false },
+	{ "vmlinux", "ls", NULL, NULL, NULL, false },
+	{ "vmlinux", NULL, "libc.so.6", NULL, NULL, false },
+	{ "ls", NULL, "libc.so.6", NULL, NULL, true },
+	{ "ls", NULL, "vmlinux", NULL, NULL, false },
+	{ "libc.so.6", "ls", NULL, NULL, NULL, true },
 };
 
 static struct spec *add(struct spec *s, enum spec_tag_id id, const char *raw)
@@ -199,14 +200,14 @@ static struct spec *add(struct spec *s, enum spec_tag_id id, const char *raw)
 	return n;
 }
 
-Test(order, is_that_of_oprofile)
+Test(given, each_tag_takes_files_away)
 {
 	struct spec_name name = { .event = (char *)"LLC_MISSES", .count = 6000 };
 	struct spec_match_file file = { .name = &name, .app = 0, .image = 1 };
 	char *sessions[] = { (char *)"current" };
 
-	for (size_t i = 0; i < sizeof(order_cases) / sizeof(*order_cases); i++) {
-		const struct order_case *c = &order_cases[i];
+	for (size_t i = 0; i < sizeof(given_cases) / sizeof(*given_cases); i++) {
+		const struct given_case *c = &given_cases[i];
 		CLEANUP(spec_putp) struct spec *s = spec_new(sessions, 1);
 		struct spec_select sel;
 
@@ -221,7 +222,7 @@ Test(order, is_that_of_oprofile)
 	}
 }
 
-Test(order, the_other_tags_come_on_top)
+Test(given, the_other_tags_come_on_top)
 {
 	struct spec_name name = { .event = (char *)"LLC_MISSES",
 				  .count = 6000,
