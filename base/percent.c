@@ -63,3 +63,12 @@ void percent_format(double percent, char out[PERCENT_MAX])
 		snprintf(out, PERCENT_MAX, "%7.1e", percent);
 	}
 }
+
+void percent_format_change(double percent, char out[PERCENT_MAX])
+{
+	if (percent == 0)
+		percent_format(percent, out);
+	else
+		snprintf(out, PERCENT_MAX, fabs(percent) > 0.001 ? "%+7.4f" : "%+7.1e",
+			 percent);
+}

@@ -2,8 +2,7 @@
 #include "opfs/profile/change.h"
 
 #include <math.h>
-
-#include "base/percent.h"
+#include <string.h>
 
 enum profile_change profile_changed(const uint64_t *samples, const uint64_t *was,
 				    bool gone, size_t class)
@@ -18,6 +17,19 @@ double profile_growth(uint64_t samples, uint64_t total, uint64_t was, uint64_t w
 	double p1 = percent_of(was, was_total), p2 = percent_of(samples, total);
 
 	return p1 > 0 ? (p2 - p1) / p1 * 100 : 0;
+}
+
+void profile_change_format(enum profile_change change, double growth,
+			   char out[PERCENT_MAX])
+{
+	static const char *const marks[] = {
+		[PROFILE_NEW] = "+++", [PROFILE_GONE] = "---"
+	};
+
+	if (change == PROFILE_NEW || change == PROFILE_GONE)
+		strcpy(out, marks[change]);
+	else
+		percent_format_change(change == PROFILE_BOTH ? growth : 0, out);
 }
 
 /* Standard two-proportion z-test, with the pooled share of both sides. */

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/percent.h"
+
 /* How much a row or pair of a comparison has changed: see opfs/profile/compare.h. */
 
 enum profile_change {
@@ -19,6 +21,9 @@ enum profile_change profile_changed(const uint64_t *samples, const uint64_t *was
 				    bool gone, size_t class);
 /* The change of a share in percent of the old share, as opreport's "diff %". */
 double profile_growth(uint64_t samples, uint64_t total, uint64_t was, uint64_t was_total);
+/* How a change is shown: "+12.5000" (@growth), "+++", "---", "      0" if there is none. */
+void profile_change_format(enum profile_change change, double growth,
+			   char out[PERCENT_MAX]);
 
 #define PROFILE_SIGMAS 3 /* standard errors that a difference must exceed to count */
 /* True if two shares differ by more than chance: a test of two proportions. */

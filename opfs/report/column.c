@@ -130,20 +130,12 @@ static void add_share(const struct column_at *at, struct strbuf *out)
 static void add_diff(const struct column_at *at, struct strbuf *out)
 {
 	const struct profile_row *row = at->row;
+	char text[PERCENT_MAX];
 
-	switch (profile_changed(row->samples, row->was, row->gone, at->class)) {
-	case PROFILE_NEW:
-		strbuf_puts(out, "+++");
-		break;
-	case PROFILE_GONE:
-		strbuf_puts(out, "---");
-		break;
-	case PROFILE_BOTH:
-		strbuf_printf(out, "%+.4f", view_growth(at->v, row, at->class));
-		break;
-	default:
-		strbuf_puts(out, "0");
-	}
+	profile_change_format(profile_changed(row->samples, row->was, row->gone,
+					      at->class),
+			      view_growth(at->v, row, at->class), text);
+	strbuf_puts(out, text);
 }
 
 static void add_sure(const struct column_at *at, struct strbuf *out)

@@ -49,15 +49,11 @@ static void add_change(const struct line *l, size_t c, struct strbuf *out)
 	uint64_t was = l->was ? l->was[c] : 0, now = l->gone ? 0 : l->samples[c];
 	uint64_t was_total = l->was_totals ? l->was_totals[c] : 0;
 
-	if (change == PROFILE_BOTH)
-		strbuf_printf(out, "%+9.4f ",
-			      profile_growth(now, l->totals[c], was, was_total));
-	else
-		strbuf_printf(out, "%9s ",
-			      change == PROFILE_NEW    ? "+++"
-			      : change == PROFILE_GONE ? "---"
-						       : "0");
-	strbuf_printf(out, "%4s ",
+	char text[PERCENT_MAX];
+
+	profile_change_format(change, profile_growth(now, l->totals[c], was, was_total),
+			      text);
+	strbuf_printf(out, "%9s %4s ", text,
 		      profile_significant(now, l->totals[c], was, was_total) ? "yes"
 									     : "no");
 }

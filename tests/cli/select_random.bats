@@ -8,7 +8,7 @@ load ../lib/opfs
 SESSIONS=12
 SEED=${OPFS_SELECT_SEED:-1}
 
-@test "480 random specifications select what a second implementation does, in any order" {
+@test "480 random specifications select what a second one says, in any order" {
 	cd "$BATS_TEST_TMPDIR"
 	python3 "$OPFS_TOP/tests/lib/select_paths.py" make "$SEED" "$SESSIONS" >made
 	mksession made

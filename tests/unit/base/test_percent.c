@@ -41,6 +41,24 @@ Test(percent, small_shares_are_scientific)
 	cr_expect_str_eq(text(1e-15), "1.0e-15");
 }
 
+static const char *change(double percent)
+{
+	static char out[PERCENT_MAX];
+
+	percent_format_change(percent, out);
+	return out;
+}
+
+Test(percent, a_change_has_a_sign_unless_it_is_none)
+{
+	cr_expect_str_eq(change(0), "      0");
+	cr_expect_str_eq(change(8.2), "+8.2000");
+	cr_expect_str_eq(change(-46.4225), "-46.4225");
+	cr_expect_str_eq(change(100), "+100.0000");
+	cr_expect_str_eq(change(0.00032), "+3.2e-04");
+	cr_expect_str_eq(change(-0.001), "-1.0e-03");
+}
+
 Test(percent, of_nothing_is_zero)
 {
 	cr_expect_eq(percent_of(0, 0), 0);
