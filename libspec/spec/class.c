@@ -46,10 +46,12 @@ static int compare_ids(int64_t a, int64_t b)
 	return a < b ? -1 : 1;
 }
 
-/* OProfile's order of columns: ids and unit masks as numbers, event and count as text. */
-static int compare_classes(const void *x, const void *y)
+/* OProfile's order of columns: ids and unit masks as numbers, event and count as text.  Unit
+ * masks that were merged are not compared. */
+static int compare_classes(const void *x, const void *y, void *ctx)
 {
 	const struct spec_class *a = x, *b = y;
+	const struct spec_class_rules *r = ctx;
 	char count_a[24], count_b[24];
 	int order = compare_ids(a->cpu, b->cpu);
 
@@ -57,7 +59,7 @@ static int compare_classes(const void *x, const void *y)
 	order = order ? order : compare_ids(a->tid, b->tid);
 	if (order)
 		return order;
-	if (a->unit_mask != b->unit_mask)
+	if (!r->merge_unitmask && a->unit_mask != b->unit_mask)
 		return a->unit_mask < b->unit_mask ? -1 : 1;
 	order = strcmp(a->event, b->event);
 	if (order)
@@ -218,6 +220,7 @@ int spec_classes_init(struct spec_classes *c, const struct spec_name *const *nam
 		      size_t nr, const struct spec_class_rules *rules, size_t max,
 		      struct err *err)
 {
+	struct spec_class_rules by = *rules;
 	uint32_t hint = 0;
 	int rc;
 
@@ -246,7 +249,7 @@ int spec_classes_init(struct spec_classes *c, const struct spec_name *const *nam
 		}
 		c->classes[c->nr++] = of;
 	}
-	qsort(c->classes, c->nr, sizeof(*c->classes), compare_classes);
+	qsort_r(c->classes, c->nr, sizeof(*c->classes), compare_classes, &by);
 	for (size_t i = 0; i < nr; i++) {
 		struct spec_class of = class_of(names[i], rules);
 

@@ -107,6 +107,20 @@ Test(class, events_are_ordered_by_mask_then_name_then_count_as_text)
 		cr_expect_eq(c.of_name[i], of[i], "name %d", i);
 }
 
+Test(class, merged_masks_do_not_order_events)
+{
+	struct spec_name names[] = { event("B", 9, 1), event("A", 5, 6), event("A", 5, 8),
+				     event("B", 10, 0) };
+	static const struct spec_class_rules merged = { .merge_unitmask = true };
+
+	must(&c, names, 4, merged);
+	cr_assert_eq(c.nr, 3);
+	cr_expect_str_eq(c.classes[0].event, "A");
+	cr_expect_eq(c.classes[0].unit_mask, 14);
+	cr_expect_eq(c.classes[1].count, 10);
+	cr_expect_eq(c.classes[2].count, 9);
+}
+
 Test(class, numbers_of_tasks_are_ordered_as_numbers_and_all_is_last)
 {
 	struct spec_name names[] = { task(1, 1, SPEC_ALL), task(1, 1, 10),
