@@ -279,10 +279,11 @@ static int add_bytestable(const struct tables *t)
 	return rc;
 }
 
-static bool is_wide(const struct profile *p)
+/* Only what is written counts. */
+static bool is_wide(const struct xml_symbols *s)
 {
-	for (size_t i = 0; i < p->nr_rows; i++)
-		if (p->rows[i].vma > UINT32_MAX)
+	for (uint32_t i = 0; i < s->nr_ids; i++)
+		if (s->symbols[s->by_id[i]].row->vma > UINT32_MAX)
 			return true;
 	return false;
 }
@@ -297,7 +298,7 @@ int xml_symbols_write(struct xml_symbols *s, const struct report_lines *lines,
 				  .ctx = ctx,
 				  .out = out,
 				  .err = err,
-				  .wide = is_wide(s->job->p) };
+				  .wide = is_wide(s) };
 
 	strbuf_puts(out, "<symboltable>\n");
 	for (uint32_t i = 0; i < s->nr_ids; i++)

@@ -36,6 +36,24 @@ valid_json() {
 	python3 "$lib/check_json.py" "$OPFS_TOP/doc/report.schema.json" "$@"
 }
 
+@test "addresses have 16 digits if one that is shown needs them" {
+	local d=$BATS_TEST_TMPDIR digits
+
+	echo '.text; .globl f; .type f, @function; f: .skip 32, 0x90; .size f, 32' >"$d/f.s"
+	"${CC:-gcc}" -shared -nostdlib -o "$d/low" "$d/f.s"
+	"${CC:-gcc}" -shared -nostdlib -Wl,-Ttext-segment=0x700000000000 \
+		-o "$d/high.so" "$d/f.s"
+	python3 "$lib/mksession.py" "$d/s" <<-END
+	[{"app": "$d/low", "samples": {"0x1000": 5}},
+	 {"app": "$d/low", "image": "$d/high.so", "samples": {"0x1000": 5}}]
+	END
+	for digits in 8 16; do
+		"$OPFS_BIN/opfs" cat --session-dir "$d/s" \
+			"current$([ $digits = 16 ] || echo /with:exclude-dependent)/report.xml" |
+			grep -E "startingaddr=\"0{$((digits - 4))}1000\""
+	done
+}
+
 @test "50: XML of one application without its libraries" {
 	need_mount_namespace
 	same 50-xml.txt "current/$demo/$cycles/with:exclude-dependent/report.xml"
