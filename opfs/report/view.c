@@ -588,11 +588,9 @@ static void choose_rows(struct view *v)
 	}
 }
 
-/* Applications are counted for every class on its own, before the threshold. */
-static bool several_apps(const struct view *v)
+/* Applications are counted for every class on its own. */
+static bool several_apps(const struct view *v, const struct profile *p)
 {
-	const struct profile *p = v->p;
-
 	for (size_t c = 0; c < p->nr_classes; c++) {
 		uint32_t first = CATALOG_NO_IMAGE;
 
@@ -610,6 +608,20 @@ static bool several_apps(const struct view *v)
 	return false;
 }
 
+/* Before the threshold; and before the filter that made the profile, where what it left is of
+ * several applications, though none of them may be in the same class as another. */
+static bool shows_apps(const struct view *v)
+{
+	const struct profile *all = v->p;
+	bool differ = false;
+
+	for (size_t i = 1; i < v->nr_rows && !differ; i++)
+		differ = v->rows[i]->app != v->rows[0]->app;
+	while (all->parent && differ)
+		all = all->parent;
+	return several_apps(v, v->p) || (differ && several_apps(v, all));
+}
+
 int view_init(struct view *v, const struct profile *p, const struct view_options *o)
 {
 	*v = (struct view){ .p = p, .options = *o };
@@ -619,7 +631,7 @@ int view_init(struct view *v, const struct profile *p, const struct view_options
 	v->was_totals = calloc(p->nr_classes + 1, sizeof(*v->was_totals));
 	if (v->rows && v->totals && v->was_totals) {
 		choose_rows(v);
-		v->show_app = several_apps(v);
+		v->show_app = shows_apps(v);
 		if (!sort_rows(v))
 			return 0;
 	}

@@ -340,6 +340,33 @@ called_by()
 	[[ $output == *$'\n        8 100.000 a' ]]
 }
 
+@test "merge:unitmask orders columns by event and count" {
+	cd "$BATS_TEST_TMPDIR"
+	mksession <<-'EOF'
+	[{"app": "/n/a", "event": "A", "um": 6, "cpu_type": 41, "samples": {"0x10": 5}},
+	 {"app": "/n/a", "event": "A", "um": 8, "cpu_type": 41, "samples": {"0x10": 4}},
+	 {"app": "/n/a", "event": "B", "um": 1, "cpu_type": 41, "samples": {"0x10": 3}}]
+	EOF
+	opfs cat current/merge:unitmask,cpu/with:no-header/report >got
+	grep -E '^9 +100.000  3 +100.000 +/n/a$' got
+}
+
+@test "the application is shown where a filter leaves several, each with its event" {
+	cd "$BATS_TEST_TMPDIR"
+	mksession <<-'EOF'
+	[{"app": "/n/a", "event": "A", "image": "/n/l", "samples": {"0x10": 5}},
+	 {"app": "/n/b", "event": "B", "image": "/n/l", "samples": {"0x10": 4}},
+	 {"app": "/n/b", "event": "A", "image": "/n/m", "samples": {"0x10": 3}}]
+	EOF
+	for filter in symbol:%2Fn%2Fl include-symbols:%2Fn%2Fl exclude-symbols:%2Fn%2Fm; do
+		opfs cat "current/$filter/report" >got
+		grep -E '^5 +100.000  0 +0 +l +a +/n/l$' got
+		grep -E '^0 +0 +4 +100.000 +l +b +/n/l$' got
+	done
+	# one that is left needs no column
+	opfs cat current/event:A/symbol:%2Fn%2Fm/report | grep -E '^3 +100.000 +m +/n/m$'
+}
+
 @test "where no calls were recorded callgraph says how to get them" {
 	cd "$BATS_TEST_TMPDIR"
 	mksession \
