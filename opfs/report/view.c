@@ -556,7 +556,25 @@ static void note_columns(struct view *v, const struct profile_row *row)
 	v->wide_vma = v->wide_vma || row->vma > UINT32_MAX;
 }
 
-static void choose_rows(struct view *v)
+/* With only_called: rows at the ends of arcs that are shown, none of the others.  free() */
+static bool *find_called(const struct view *v)
+{
+	const struct profile *p = v->p;
+	bool *called = calloc(p->nr_rows + 1, sizeof(*called));
+
+	for (size_t i = 0; called && v->options.only_called && i < p->nr_arcs; i++) {
+		const struct profile_row *from = &p->rows[p->arcs[i].caller];
+		const struct profile_row *to = &p->rows[p->arcs[i].callee];
+
+		if (is_excluded(&v->options, from->app, from->image) ||
+		    is_excluded(&v->options, to->app, to->image))
+			continue;
+		called[p->arcs[i].caller] = called[p->arcs[i].callee] = true;
+	}
+	return called;
+}
+
+static void choose_rows(struct view *v, const bool *called)
 {
 	const struct profile *p = v->p;
 	size_t n = 0;
@@ -566,7 +584,7 @@ static void choose_rows(struct view *v)
 
 		if (is_excluded(&v->options, row->app, row->image))
 			continue;
-		if (v->options.only_called)
+		if (called[i])
 			note_columns(v, row);
 		else if (!profile_any_sample(row->samples, p->nr_classes))
 			continue;
@@ -624,13 +642,16 @@ static bool shows_apps(const struct view *v)
 
 int view_init(struct view *v, const struct profile *p, const struct view_options *o)
 {
+	CLEANUP(free_ptr) bool *called = NULL;
+
 	*v = (struct view){ .p = p, .options = *o };
 	complete_keys(&v->options);
+	called = find_called(v);
 	v->rows = calloc(p->nr_rows + 1, sizeof(*v->rows));
 	v->totals = calloc(p->nr_classes + 1, sizeof(*v->totals));
 	v->was_totals = calloc(p->nr_classes + 1, sizeof(*v->was_totals));
-	if (v->rows && v->totals && v->was_totals) {
-		choose_rows(v);
+	if (v->rows && v->totals && v->was_totals && called) {
+		choose_rows(v, called);
 		v->show_app = shows_apps(v);
 		if (!sort_rows(v))
 			return 0;

@@ -35,7 +35,7 @@ struct view_options {   /* zeros are the defaults */
 	bool accumulated;    /* columns cum. samples and cum. % */
 	bool no_header;
 	bool global_percent;       /* dependent images: percent of the whole */
-	bool only_called;          /* rows without a sample too, which only arcs know */
+	bool only_called;          /* rows without a sample too, at the ends of arcs */
 	bool exclude_dependent;    /* only samples of an application's own image */
 	const struct lines *lines; /* LINES_OF_SYMBOLS of the rows, for sort:debug and the
 				    * next; outlives the view; NULL: none is known */

@@ -155,6 +155,29 @@ said+='that were taken during calls, not calls'
 		awk -F'\t' 'NR > 1 { n += $5 } END { print n }')" = 5 ]
 }
 
+@test "exclude-dependent lists no functions that call only what it leaves out" {
+	local prog=$BATS_FILE_TMPDIR/calls lib=$BATS_FILE_TMPDIR/libcalls.so at main
+
+	at=0x$(nm "$prog" | sed -n 's/ [tT] _start$//p')
+	main=0x$(nm "$prog" | sed -n 's/ T main$//p')
+	arcs() {
+		mksession <<-EOF
+		[{"app": "$prog", "samples": {"$at": 5}},
+		 {"app": "$prog", "callee": "$1",
+		  "samples": {"$(printf '0x%x%08x' $main "$2")": 5}}]
+		EOF
+		opfs cat "current/$alone,no-header/callgraph"
+		opfs cat "current/$alone,callgraph/report.xml"
+	}
+	arcs "$lib" 0x10 >"$BATS_TEST_TMPDIR/got"
+	grep -q _start "$BATS_TEST_TMPDIR/got"
+	run ! grep -w main "$BATS_TEST_TMPDIR/got"
+	D=$BATS_TEST_TMPDIR/own
+	arcs "$prog" $at >"$BATS_TEST_TMPDIR/got"
+	[ "$(callees "$BATS_TEST_TMPDIR/got" main)" = $'5 _start\n0 self' ]
+	grep -q 'name="main"' "$BATS_TEST_TMPDIR/got"
+}
+
 @test "details add up to the rows of report" {
 	need_mount_namespace
 	opdemo "$OPFS_BIN/opfs" cat --session-dir s1 \
