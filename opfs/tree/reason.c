@@ -70,16 +70,20 @@ static const char *listed_base(const char *listed)
 	return base;
 }
 
-/* If only a part of names was typed, suggests the wildcard that finds them. */
+/* If only a part of names was typed, as a function without its namespace and parameters,
+ * suggests the wildcard that finds them. */
 static void suggest_glob(const struct spec_tag *tag, const char *raw,
 			 const struct names *values, struct strbuf *out)
 {
 	bool found = false;
 
-	if (tag->kind != SPEC_TAG_IMAGES || !*raw || strpbrk(raw, "*?[/,\\%"))
+	if ((tag->kind != SPEC_TAG_IMAGES && tag->kind != SPEC_TAG_SYMBOL) || !*raw ||
+	    strpbrk(raw, "*?[/,\\%"))
 		return;
 	for (size_t i = 0; i < values->len && !found; i++)
-		found = strstr(listed_base(values->data[i]), raw);
+		found = strstr(tag->kind == SPEC_TAG_IMAGES ? listed_base(values->data[i])
+							    : values->data[i],
+			       raw);
 	if (found)
 		strbuf_printf(out, " (names that hold it: %s%s*%.60s*)", tag->name,
 			      *tag->name ? ":" : "", raw);

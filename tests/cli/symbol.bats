@@ -207,3 +207,28 @@ rows() {
 		awk -F '\t' 'NR > 1 { n += $5 } END { print n }')
 	[ "$n" = $((2047 - 12)) ]
 }
+
+@test "a part of a function's name hints at the pattern that finds it" {
+	local d=$BATS_TEST_TMPDIR
+
+	cat >"$d/a.cc" <<-'END'
+	namespace geo { struct Box { void stepA(int); void stepB(long); }; }
+	void geo::Box::stepA(int) {}
+	void geo::Box::stepB(long) {}
+	END
+	"${CXX:-g++}" -shared -fPIC -nostdlib -o "$d/a.so" "$d/a.cc"
+	D=$d/s mksession <<-END
+	[{"app": "$d/a.so", "samples": {
+		"$(offset_of "$d/a.so" _ZN3geo3Box5stepAEi)": 3,
+		"$(offset_of "$d/a.so" _ZN3geo3Box5stepBEl)": 4}}]
+	END
+	for command in why cat; do
+		D=$d/s run -1 opfs $command current/symbol:stepA/report
+		[[ $output == *'no symbol "stepA" here (names that hold it: '* ]]
+		[[ $output == *' symbol:*stepA*)'* ]]
+		D=$d/s run -1 opfs $command current/symbol:stepC/report
+		[[ $output != *'names that hold it'* ]]
+	done
+	D=$d/s opfs cat 'current/symbol:*stepA*/report.tsv' >"$d/tsv"
+	[ "$(sed 1d "$d/tsv" | cut -f5)" = 3 ]
+}
