@@ -46,8 +46,8 @@ static int compare_ids(int64_t a, int64_t b)
 	return a < b ? -1 : 1;
 }
 
-/* OProfile's order of columns: ids and unit masks as numbers, event and count as text.  Unit
- * masks that were merged are not compared. */
+/* OProfile's order of columns: ids and unit masks as numbers, event and count as text.
+ * Unit masks that were merged are not compared. */
 static int compare_classes(const void *x, const void *y, void *ctx)
 {
 	const struct spec_class *a = x, *b = y;

@@ -21,7 +21,7 @@ enum profile_change profile_changed(const uint64_t *samples, const uint64_t *was
 				    bool gone, size_t class);
 /* The change of a share in percent of the old share, as opreport's "diff %". */
 double profile_growth(uint64_t samples, uint64_t total, uint64_t was, uint64_t was_total);
-/* How a change is shown: "+12.5000" (@growth), "+++", "---", "      0" if there is none. */
+/* How a change is shown: "+12.5000" (@growth), "+++", "---", "      0" for none. */
 void profile_change_format(enum profile_change change, double growth,
 			   char out[PERCENT_MAX]);
 

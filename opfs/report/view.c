@@ -556,7 +556,7 @@ static void note_columns(struct view *v, const struct profile_row *row)
 	v->wide_vma = v->wide_vma || row->vma > UINT32_MAX;
 }
 
-/* With only_called: rows at the ends of arcs that are shown, none of the others.  free() */
+/* With only_called: which rows are at the ends of arcs that are shown.  free() */
 static bool *find_called(const struct view *v)
 {
 	const struct profile *p = v->p;
@@ -626,8 +626,8 @@ static bool several_apps(const struct view *v, const struct profile *p)
 	return false;
 }
 
-/* Before the threshold; and before the filter that made the profile, where what it left is of
- * several applications, though none of them may be in the same class as another. */
+/* Before the threshold; and before the filter that made the profile, where what it left
+ * is of several applications, though each may have classes of its own. */
 static bool shows_apps(const struct view *v)
 {
 	const struct profile *all = v->p;

@@ -381,8 +381,8 @@ called_by()
 	 {"app": "/n/b", "event": "B", "image": "/n/l", "samples": {"0x10": 4}},
 	 {"app": "/n/b", "event": "A", "image": "/n/m", "samples": {"0x10": 3}}]
 	EOF
-	for filter in symbol:%2Fn%2Fl include-symbols:%2Fn%2Fl exclude-symbols:%2Fn%2Fm; do
-		opfs cat "current/$filter/report" >got
+	for tag in symbol:%2Fn%2Fl include-symbols:%2Fn%2Fl exclude-symbols:%2Fn%2Fm; do
+		opfs cat "current/$tag/report" >got
 		grep -E '^5 +100.000  0 +0 +l +a +/n/l$' got
 		grep -E '^0 +0 +4 +100.000 +l +b +/n/l$' got
 	done

@@ -12,8 +12,8 @@ SEED=${OPFS_SELECT_SEED:-1}
 	cd "$BATS_TEST_TMPDIR"
 	python3 "$OPFS_TOP/tests/lib/select_paths.py" make "$SEED" "$SESSIONS" >made
 	mksession made
-	run python3 "$OPFS_TOP/tests/lib/select_paths.py" check "$OPFS_BIN/opfs" s "$SEED" \
-		"$SESSIONS"
+	run python3 "$OPFS_TOP/tests/lib/select_paths.py" check "$OPFS_BIN/opfs" s \
+		"$SEED" "$SESSIONS"
 	echo "$output"
 	[ "$status" = 0 ]
 }
