@@ -24,6 +24,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct place places[MAX_PLACES];
 static const char *name = "opfs";
 static enum log_level max_level = LOG_NOTE;
+static unsigned wanted; /* bits of topics; 0: all */
 static int out_fd = 2;
 static void (*out_sink)(enum log_level level, const char *text);
 
@@ -35,6 +36,53 @@ void log_init(const char *program)
 void log_set_level(enum log_level level)
 {
 	max_level = level;
+}
+
+static const char *const words[] = {
+#define TOPIC(name, word) [LOG_##name] = word,
+#include "base/log_topic_list.h"
+#undef TOPIC
+};
+
+/* The bits of a word of @len bytes; 0: there is none of the kind. */
+static unsigned topics_of(const char *word, size_t len)
+{
+	static const char *const all[] = { "all", "debug" };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (strlen(all[i]) == len && !memcmp(all[i], word, len))
+			return (1u << LOG_NR_TOPICS) - 1;
+	for (unsigned i = 0; i < LOG_NR_TOPICS; i++)
+		if (strlen(words[i]) == len && !memcmp(words[i], word, len))
+			return 1u << i;
+	return 0;
+}
+
+int log_want(const char *list, struct err *err)
+{
+	unsigned sum = 0;
+
+	for (;;) {
+		size_t len = strcspn(list, ",");
+		unsigned found = topics_of(list, len);
+		char known[128] = "";
+
+		sum |= found;
+		if (found && !list[len])
+			break;
+		for (unsigned i = 0; !found && i < LOG_NR_TOPICS; i++) {
+			strcat(known, ", ");
+			strcat(known, words[i]);
+		}
+		if (!found)
+			return err_set(err, -EINVAL,
+				       "there are no messages about \"%.*s\", but: all, "
+				       "debug%s",
+				       (int)len, list, known);
+		list += len + 1;
+	}
+	wanted |= sum;
+	return 0;
 }
 
 void log_set_fd(int fd)
@@ -126,18 +174,36 @@ static bool admit(const char *file, int line)
 	return true;
 }
 
-void log_at(enum log_level level, const char *file, int line, const char *fmt, ...)
+static void tell(enum log_level level, const char *file, int line, const char *fmt,
+		 va_list ap)
 {
 	char msg[960];
+
+	vsnprintf(msg, sizeof(msg), fmt, ap);
+	pthread_mutex_lock(&lock);
+	if (level == LOG_DEBUG || admit(file, line))
+		say(level, msg);
+	pthread_mutex_unlock(&lock);
+}
+
+void log_at(enum log_level level, const char *file, int line, const char *fmt, ...)
+{
 	va_list ap;
 
 	if (level > max_level)
 		return;
 	va_start(ap, fmt);
-	vsnprintf(msg, sizeof(msg), fmt, ap);
+	tell(level, file, line, fmt, ap);
 	va_end(ap);
-	pthread_mutex_lock(&lock);
-	if (admit(file, line))
-		say(level, msg);
-	pthread_mutex_unlock(&lock);
+}
+
+void log_debug_at(enum log_topic topic, const char *file, int line, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (max_level < LOG_DEBUG || (wanted && !(wanted & 1u << topic)))
+		return;
+	va_start(ap, fmt);
+	tell(LOG_DEBUG, file, line, fmt, ap);
+	va_end(ap);
 }

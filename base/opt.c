@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/log.h"
+#include "base/log.h"
 #include "base/number.h"
 #include "base/strbuf.h"
 
@@ -25,7 +27,8 @@ static const struct opt common[] = {
 	[COMMON_HELP] = { .letter = '?', .name = "help", .doc = "show this help" },
 	[COMMON_USAGE] = { .name = "usage", .doc = "show the usage in one line" },
 	[COMMON_VERSION] = { .letter = 'v', .name = "version", .doc = "show version" },
-	[COMMON_VERBOSE] = { .letter = 'V', .name = "verbose", .doc = "say more" },
+	/* the argument: only where messages have topics, and it may be left out there */
+	[COMMON_VERBOSE] = { 'V', "verbose", .arg = "LIST", .doc = "say more" },
 	[NR_COMMON] = { 0 },
 };
 
@@ -34,6 +37,7 @@ static const struct opt common[] = {
 struct grammar {
 	const struct opt *opts[MAX_OPTS];
 	int n;
+	bool topics;
 	struct option longs[MAX_OPTS + 1];
 	char shorts[2 * MAX_OPTS + 3];
 };
@@ -46,6 +50,18 @@ static int find_letter(const struct grammar *g, int letter)
 	return -1;
 }
 
+static bool may_have_arg(const struct opt *o)
+{
+	return o == &common[COMMON_VERBOSE];
+}
+
+static int has_arg(const struct grammar *g, const struct opt *o)
+{
+	if (may_have_arg(o))
+		return g->topics ? optional_argument : no_argument;
+	return o->arg ? required_argument : no_argument;
+}
+
 static void add_table(struct grammar *g, const struct opt *table, char **shorts)
 {
 	for (const struct opt *o = table; o && o->name && g->n < MAX_OPTS; o++) {
@@ -53,7 +69,7 @@ static void add_table(struct grammar *g, const struct opt *table, char **shorts)
 
 		g->longs[g->n] = (struct option){
 			.name = o->name,
-			.has_arg = o->arg ? required_argument : no_argument,
+			.has_arg = has_arg(g, o),
 			.val = FIRST_CODE + g->n,
 		};
 		g->opts[g->n++] = o;
@@ -61,19 +77,19 @@ static void add_table(struct grammar *g, const struct opt *table, char **shorts)
 		if (!o->letter || o->letter == '?' || taken)
 			continue;
 		*(*shorts)++ = o->letter;
-		if (o->arg)
+		if (has_arg(g, o) == required_argument)
 			*(*shorts)++ = ':';
 	}
 }
 
-static void grammar_init(struct grammar *g, const struct opt *own)
+static void grammar_init(struct grammar *g, const struct opt_program *prog)
 {
 	char *shorts = g->shorts;
 
-	*g = (struct grammar){ 0 };
+	*g = (struct grammar){ .topics = prog->topics };
 	*shorts++ = '+'; /* stop at the first operand */
 	*shorts++ = ':'; /* tell a missing argument from an unknown letter */
-	add_table(g, own, &shorts);
+	add_table(g, prog->opts, &shorts);
 	add_table(g, common, &shorts);
 }
 
@@ -90,8 +106,18 @@ static void print_opt(const struct grammar *g, int i, FILE *to)
 	char letter[] = { '-', o->letter, ',', ' ', '\0' };
 	bool has_letter = o->letter && find_letter(g, o->letter) == i;
 
-	snprintf(left, sizeof(left), "  %s--%s%s%s", has_letter ? letter : "    ",
-		 o->name, o->arg ? "=" : "", o->arg ? o->arg : "");
+	const struct {
+		const char *before, *behind;
+	} marks[] = {
+		[no_argument] = { "", "" },
+		[required_argument] = { "=", "" },
+		[optional_argument] = { "[=", "]" },
+	};
+	int kind = has_arg(g, o);
+
+	snprintf(left, sizeof(left), "  %s--%s%s%s%s", has_letter ? letter : "    ",
+		 o->name, marks[kind].before, kind == no_argument ? "" : o->arg,
+		 marks[kind].behind);
 	if (strlen(left) > MAX_INDENT - 2)
 		fprintf(to, "%s\n%*s%s\n", left, MAX_INDENT, "", o->doc);
 	else
@@ -102,7 +128,7 @@ static void print_help(const struct opt_program *prog, FILE *to)
 {
 	struct grammar g;
 
-	grammar_init(&g, prog->opts);
+	grammar_init(&g, prog);
 	print_usage(prog, to);
 	if (prog->about)
 		fprintf(to, "\n%s\n", prog->about);
@@ -165,11 +191,18 @@ static void explain(const struct grammar *g, int answer, const char *word,
 }
 
 /* OPT_RUN: parsing goes on. */
-static enum opt_result apply_common(const struct opt_program *prog, enum common which)
+static enum opt_result apply_common(const struct opt_program *prog, enum common which,
+				    const char *arg)
 {
+	struct err err = { 0 };
+
 	switch (which) {
 	case COMMON_VERBOSE:
 		opt_verbose = true;
+		if (arg && log_want(arg, &err)) {
+			err_add(&err, err.code, "--verbose");
+			return wrong(prog, &err);
+		}
 		return OPT_RUN;
 	case COMMON_USAGE:
 		print_usage(prog, stdout);
@@ -192,7 +225,7 @@ static enum opt_result apply(const struct opt_program *prog, const struct opt *o
 	int rc;
 
 	if (o >= common && o < common + NR_COMMON)
-		return apply_common(prog, (enum common)(o - common));
+		return apply_common(prog, (enum common)(o - common), arg);
 	rc = prog->take ? prog->take(ctx, o, arg, &err) : o->set(ctx, arg, &err);
 	return rc ? wrong(prog, &err) : OPT_RUN;
 }
@@ -215,7 +248,7 @@ enum opt_result opt_parse(const struct opt_program *prog, int argc, char **argv,
 	struct grammar g;
 
 	*first = argc;
-	grammar_init(&g, prog->opts);
+	grammar_init(&g, prog);
 	opterr = 0;
 	optind = 0; /* glibc: forget an earlier parse */
 	while (result == OPT_RUN) {

@@ -26,6 +26,7 @@ struct opt_program {
 	const char *synopsis; /* what follows the name: "[-e EVENT]... -- CMD ARGS" */
 	const char *about;    /* a line or several for --help */
 	const struct opt *opts;
+	bool topics; /* --verbose=LIST takes words of base/log_topic_list.h */
 	/* NULL, or what takes the program's own options instead of their set() */
 	int (*take)(void *ctx, const struct opt *o, const char *arg, struct err *err);
 };

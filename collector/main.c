@@ -38,6 +38,7 @@ enum { NR_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 static const struct opt no_opts[] = { { 0 } };
 
 static const struct opt_program program = {
+	.topics = true,
 	.name = "opcollect",
 	.synopsis = "COMMAND [OPTIONS] [ARGS]",
 	.about =

@@ -341,7 +341,7 @@ int daemon_do(void *ctx, const struct coll_packet *request, struct strbuf *answe
 		if (args < c->min || args > c->max)
 			return err_set(err, -EINVAL, "%s: wrong number of arguments",
 				       c->name);
-		log_debug("command: %s", c->name);
+		log_debug(LOG_MISC, "command: %s", c->name);
 		return c->run(d, request, answer, err);
 	}
 	return err_set(err, -EINVAL, "%s: this daemon knows no such command",

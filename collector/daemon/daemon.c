@@ -42,6 +42,7 @@ static const char about[] =
 	"and another one begins; with --keep, the oldest of those are removed.";
 
 static const struct opt_program daemon_program = {
+	.topics = true,
 	.name = "opcollect daemon",
 	.synopsis = "[OPTIONS]",
 	.about = about,

@@ -289,7 +289,7 @@ static void seal(struct coll_keeper *k, const struct look *look, const char *nam
 	if (!rc) {
 		k->retry_s = 0;
 		drop_figures(k, name);
-		log_debug("session %s is closed", name);
+		log_debug(LOG_MISC, "session %s is closed", name);
 		map_del(&k->sizes, name, strlen(name));
 		return;
 	}

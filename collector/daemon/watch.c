@@ -34,7 +34,7 @@ static void rotate(struct daemon *d, const char *why)
 		d->session_ns = clock_boot_ns(); /* not at once again */
 		return;
 	}
-	log_debug("session %s: %s", strbuf_str(&name), why);
+	log_debug(LOG_MISC, "session %s: %s", strbuf_str(&name), why);
 }
 
 /* Nothing is rotated away that holds nothing. */

@@ -163,7 +163,7 @@ void coll_engine_note_limits(struct coll_engine *e)
 		char text[256];
 
 		kernel |= ev->spec.kernel && !ev->user_only;
-		log_debug("%s: a sample every %llu (0: %llu a second)",
+		log_debug(LOG_RECORD, "%s: a sample every %llu (0: %llu a second)",
 			  ev->spec.event.name, (unsigned long long)ev->period,
 			  (unsigned long long)ev->rate_hz);
 		if (!ev->user_only)

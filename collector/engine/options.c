@@ -111,6 +111,14 @@ static int set_all(void *ctx, const char *arg, struct err *err)
 	return 0;
 }
 
+static int set_lazy(void *ctx, const char *arg, struct err *err)
+{
+	(void)ctx;
+	(void)arg;
+	(void)err;
+	return 0;
+}
+
 static int set_append(void *ctx, const char *arg, struct err *err)
 {
 	(void)arg;
@@ -276,6 +284,7 @@ static const struct opt opts[] = {
 	  set_pid },
 	{ 'a', "all", NULL, "every process on every CPU", set_all },
 	SESSION_OPTS,
+	{ 'l', "lazy-conversion", NULL, "for operf's sake; does nothing", set_lazy },
 	{ 0, "save-stream", "FILE", "what the driver says also goes to FILE, for replay",
 	  set_save },
 	{ 0 },
@@ -326,6 +335,7 @@ static const struct opt_program program = {
 	.synopsis = "[OPTIONS] [-p PID[,PID] | -a] [--] [COMMAND [ARGS]]",
 	.about = about,
 	.opts = opts,
+	.topics = true,
 };
 
 static const struct opt_program replay_program = {
@@ -344,6 +354,7 @@ static const struct opt_program replay_program = {
 		"for those\n"
 		"that ran if their build-ids agree.",
 	.opts = replay_opts,
+	.topics = true,
 };
 
 static enum opt_result wrong_usage(const struct opt_program *p, const char *what)

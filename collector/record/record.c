@@ -195,7 +195,7 @@ static int prepare(struct run *r, struct err *err)
 					 err);
 	/* the command was forked before, and keeps the priority that it should have */
 	nice = coll_priority_raise();
-	log_debug("nice value %d", nice);
+	log_debug(LOG_RECORD, "nice value %d", nice);
 	if (!rc)
 		rc = open_source(r, err);
 	if (!rc)

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "collector/who/recognize.h"
 #include "libspec/name/name.h"
 
@@ -297,6 +298,9 @@ static int open_writer(struct coll_sink *s, struct coll_file *f, struct err *err
 					     &f->writer, err);
 	if (rc)
 		f->writer = NULL;
+	else
+		log_debug(f->key.callee ? LOG_ARCS : LOG_SFILE, "sample file %s",
+			  strbuf_str(&path));
 	return rc;
 }
 

@@ -114,7 +114,7 @@ static void make_modest(pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/oom_score_adj", (int)pid);
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd >= 0 && write(fd, "1000", 4) < 0)
-		log_debug("%s: %s", path, strerror(errno));
+		log_debug(LOG_MISC, "%s: %s", path, strerror(errno));
 }
 
 /* ---- what it says */

@@ -218,6 +218,7 @@ static void answered(void *ctx, uint64_t arg, int rc, char *answer, size_t len)
 	struct coll_sighting *s = (struct coll_sighting *)(uintptr_t)arg;
 	struct coll_identity id;
 
+	log_debug(LOG_CONVERT, "%s: %s", s->path, rc ? strerror(-rc) : "looked at");
 	s->asked = false;
 	s->again_ns = 0;
 	if (!rc && !coll_identify_take(answer, len, &id))

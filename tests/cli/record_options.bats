@@ -124,3 +124,46 @@ load ../lib/record_tests
 		[[ "$output" == *"lost_records_by_kernel"*"-m"* ]]
 	fi
 }
+
+# What is said about a list of topics goes to "err".
+verbose() {
+	rm -rf oprofile_data
+	record -g --verbose="$1" -F 999 -- "$b/chain" >out 2>err
+}
+
+@test "--verbose shows messages about what it is told to, and no others" {
+	verbose sfile
+	grep -q '^opcollect record: sample file {root}.*/chain/TIMER\.' err
+	run ! grep -E '\{cg\}|a sample every|looked at' err
+	verbose arcs
+	grep -q '^opcollect record: sample file {root}.*/chain/{cg}/.*/TIMER\.' err
+	run ! grep -E 'a sample every|looked at' err
+	[ "$(grep -c '{root}' err)" = "$(grep -c '{cg}' err)" ]
+	verbose record
+	grep -q 'TIMER: a sample every ' err
+	run ! grep -E '\{root\}|looked at' err
+	verbose convert
+	grep -q '/chain: looked at$' err
+	run ! grep -E '\{root\}|a sample every' err
+	for both in record,convert all debug; do
+		verbose "$both"
+		grep -q 'TIMER: a sample every ' err
+		grep -q '/chain: looked at$' err
+	done
+}
+
+@test "--verbose tells what it knows, if told something else" {
+	run -2 record --verbose=bfd -- true
+	[[ $output = *'no messages about "bfd", but: all, debug, misc, record, '* ]]
+	run -2 "$OPFS_BIN/opcollect" daemon --verbose=sfile,
+	[[ $output = *'no messages about ""'* ]]
+	run -2 "$OPFS_BIN/opcollect" --verbose=x events
+}
+
+@test "-l of operf changes nothing" {
+	run -0 record -l -F 999 -- "$b/chain"
+	assert_balance
+	rm -rf oprofile_data
+	run -0 record --lazy-conversion -F 999 -- "$b/chain"
+	assert_balance
+}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,14 +41,59 @@ Test(log, says_program_and_message_in_one_line)
 
 Test(log, keeps_to_its_level)
 {
-	log_debug("hidden");
+	log_debug(LOG_MISC, "hidden");
 	cr_expect_eq(said_lines(), 0);
 	log_set_level(LOG_DEBUG);
-	log_debug("shown");
+	log_debug(LOG_MISC, "shown");
 	cr_expect_eq(said_lines(), 1);
 	log_set_level(LOG_ERROR);
 	log_warn("hidden");
 	cr_expect_eq(said_lines(), 0);
+}
+
+Test(log, shows_messages_of_the_topics_that_were_asked_for)
+{
+	log_set_level(LOG_DEBUG);
+	cr_expect_eq(log_want("sfile,arcs", NULL), 0);
+	log_debug(LOG_MISC, "hidden");
+	log_debug(LOG_SFILE, "1");
+	log_debug(LOG_ARCS, "2");
+	log_warn("3");
+	cr_expect_eq(said_lines(), 3);
+	cr_expect_eq(log_want("misc", NULL), 0);
+	log_debug(LOG_MISC, "4");
+	log_debug(LOG_RECORD, "hidden");
+	cr_expect_eq(said_lines(), 1);
+	cr_expect_eq(log_want("debug", NULL), 0);
+	log_debug(LOG_RECORD, "5");
+	cr_expect_eq(said_lines(), 1);
+}
+
+Test(log, tells_the_topics_that_there_are)
+{
+	static const char *const bad[] = {
+		"", "sfiles", "sfil", "arcs,", ",arcs", "a,,b"
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct err err = { 0 };
+
+		cr_expect_eq(log_want(bad[i], &err), -EINVAL, "%s", bad[i]);
+		cr_expect(strstr(err.msg, ", but: all, debug, misc, record, convert, "
+					  "sfile, arcs"),
+			  "%s", err.msg);
+	}
+	log_set_level(LOG_DEBUG);
+	log_debug(LOG_MISC, "what is wrong changes nothing");
+	cr_expect_eq(said_lines(), 1);
+}
+
+Test(log, does_not_limit_what_was_asked_for)
+{
+	log_set_level(LOG_DEBUG);
+	for (int i = 0; i < 100; i++)
+		log_debug(LOG_SFILE, "file %d", i);
+	cr_expect_eq(said_lines(), 100);
 }
 
 static time_t seconds(void)

@@ -205,6 +205,25 @@ static const struct opt own_v[] = {
 	{ 0 },
 };
 
+Test(opt, takes_what_to_be_verbose_about_where_there_are_topics,
+     .init = cr_redirect_stderr)
+{
+	struct opt_program topics = { .name = "x", .synopsis = "", .opts = opts };
+	char *bare[] = { W("x"), W("--verbose"), W("arcs"), NULL };
+	char *list[] = { W("x"), W("--verbose=arcs,misc"), W("-Vg"), NULL };
+	char *bad[] = { W("x"), W("--verbose=arc"), NULL };
+
+	cr_expect_eq(opt_parse(&topics, 2, list, &got, &first), OPT_WRONG);
+	topics.topics = true;
+	cr_expect_eq(opt_parse(&topics, 3, bare, &got, &first), OPT_RUN);
+	cr_expect_eq(first, 2, "what follows is no argument");
+	cr_expect_eq(opt_parse(&topics, 3, list, &got, &first), OPT_RUN);
+	cr_expect(got.graph && opt_verbose);
+	cr_expect_eq(opt_parse(&topics, 2, bad, &got, &first), OPT_WRONG);
+	fflush(stderr);
+	expect_stream(cr_get_redirected_stderr(), "x: --verbose: takes no argument\n");
+}
+
 Test(opt, lets_a_program_use_a_common_letter)
 {
 	const struct opt_program own = { .name = "x", .synopsis = "", .opts = own_v };
