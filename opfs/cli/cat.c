@@ -90,15 +90,16 @@ static void warn_of_losses(struct cat *c, const struct place *p)
 	fprintf(stderr, ": see %s/status\n", p->cat->dirs[0].session);
 }
 
-static int print_path(struct cat *c, const char *path)
+static int print_path(struct cat *c, const char *typed)
 {
+	CLEANUP(free_ptr) char *path = NULL;
 	struct err err = { 0 };
 	struct text *text;
 	struct place p;
 	int rc, status;
 
-	if (tree_walk(c->cli.tree, path, &c->cli.viewer, &p, NULL, &err))
-		return cli_failed(program.name, path, &err);
+	if (cli_walk(&c->cli, typed, &path, &p, NULL, &err))
+		return cli_failed(program.name, path ? path : typed, &err);
 	if (place_is_file(&p))
 		rc = tree_text(c->cli.tree, &p, &c->cli.viewer, &text, &err);
 	else

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "libspec/session/session.h"
+#include "opfs/cli/relative.h"
 
 enum { CACHE_BYTES = 256 << 20 };
 
@@ -82,6 +83,14 @@ void cli_fini(struct cli *c)
 {
 	tree_free(c->tree);
 	c->tree = NULL;
+}
+
+int cli_walk(struct cli *c, const char *typed, char **path, struct place *out,
+	     size_t *bad, struct err *err)
+{
+	*path = cli_relative(typed);
+	return *path ? tree_walk(c->tree, *path, &c->viewer, out, bad, err)
+		     : err_set(err, -ENOMEM, "out of memory");
 }
 
 int cli_failed(const char *program, const char *path, const struct err *err)

@@ -46,6 +46,10 @@ int cli_open(struct cli *c, const char *program);
  * for, instead of the -ENOENT in @err. */
 void cli_no_session_dir(const char *given, struct err *err);
 void cli_fini(struct cli *c);
+/* tree_walk() of a path as it was typed in this directory, see cli_relative().  *path:
+ * what was walked, to free(); NULL if out of memory. */
+int cli_walk(struct cli *c, const char *typed, char **path, struct place *out,
+	     size_t *bad, struct err *err);
 /* Prints "PROGRAM: PATH: why" and returns CLI_FAILED. */
 int cli_failed(const char *program, const char *path, const struct err *err);
 /* Writes to standard output: 0, or CLI_FAILED, told but for a pipe that nobody reads. */

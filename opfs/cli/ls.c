@@ -152,15 +152,16 @@ static int list_place(struct ls *ls, const struct place *p)
 	return print_entries(ls, p, &list);
 }
 
-static int list_path(struct ls *ls, const char *path, bool heading)
+static int list_path(struct ls *ls, const char *typed, bool heading)
 {
+	CLEANUP(free_ptr) char *path = NULL;
 	struct err err = { 0 };
 	struct place p;
 	int status;
 
+	if (cli_walk(&ls->cli, typed, &path, &p, NULL, &err))
+		return cli_failed(program.name, path ? path : typed, &err);
 	ls->path = path;
-	if (tree_walk(ls->cli.tree, path, &ls->cli.viewer, &p, NULL, &err))
-		return cli_failed(program.name, path, &err);
 	if (heading && !place_is_file(&p))
 		printf("%s:\n", path);
 	status = list_place(ls, &p);

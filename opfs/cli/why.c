@@ -81,15 +81,16 @@ static int explain_refusal(const struct err *err)
 	return CLI_FAILED;
 }
 
-static int explain(struct cli *c, const char *path)
+static int explain(struct cli *c, const char *typed)
 {
+	CLEANUP(free_ptr) char *path = NULL;
 	struct err err = { 0 };
 	struct place p;
 	size_t bad = 0;
 	int status = CLI_OK;
 
-	if (tree_walk(c->tree, path, &c->viewer, &p, &bad, &err))
-		return explain_failure(path, bad, &err);
+	if (cli_walk(c, typed, &path, &p, &bad, &err))
+		return explain_failure(path ? path : typed, bad, &err);
 	explain_place(path, &p);
 	if (tree_check(c->tree, &p, &c->viewer, &err))
 		status = explain_refusal(&err);
