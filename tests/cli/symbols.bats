@@ -397,6 +397,38 @@ kernel_files() {
 	done
 }
 
+# spelled FILE STYLE [OPTION]: names of the code and data that it defines
+spelled() {
+	nm "${@:3}" --defined-only "$1" |
+		awk '/ [TtWV] _Z/ { sub(/@.*/, ""); print $3 }' |
+		symdump -N -d "$2"
+}
+
+@test "types of the standard library are as short as OProfile's smart spelling has them" {
+	need_command g++
+	g++ -std=c++17 -w -c -o "$d/stl.o" "$src/stl.cc"
+	spelled "$d/stl.o" smart | grep -E '^[a-z][a-z_]*[(]' | grep -v '^operator' |
+		LC_ALL=C sort | diff "$src/stl.smart" -
+	run spelled "$d/stl.o" smart
+	has "_Rb_tree<int, pair<int const, vector<__cxx11::string>>>::_M_begin()"
+	has "_Rb_tree<pair<int const, vector<__cxx11::string>>>::iterator::operator++()"
+}
+
+@test "smart names of all that libstdc++ defines are whole, and never longer" {
+	local lib
+
+	need_command g++
+	lib=$(g++ -print-file-name=libstdc++.so.6)
+	spelled "$lib" normal -D >"$d/normal"
+	spelled "$lib" smart -D >"$d/smart"
+	[ "$(wc -l <"$d/normal")" -gt 1000 ]
+	paste "$d/normal" "$d/smart" | awk -F '\t' '
+		{ text = $2 }
+		NF != 2 || length($2) > length($1) || $2 ~ /(^|[ ,<(])std::/ ||
+		gsub(/[(]/, "", text) != gsub(/[)]/, "", text) { print; bad = 1 }
+		END { exit bad }'
+}
+
 @test "200 damaged programs: each is answered for, and the asker lives" {
 	local i rc
 

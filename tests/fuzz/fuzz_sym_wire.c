@@ -135,7 +135,7 @@ static void try_smart(const uint8_t *data, size_t size)
 	memcpy(text, data, size);
 	text[size] = '\0';
 	sym_demangle_smart(text, &out);
-	if (out.len > size + 64)
+	if (out.len > size)
 		abort();
 	strbuf_fini(&out);
 	free(text);
