@@ -22,7 +22,20 @@ events() {
 	fi
 }
 
-@test "every processor type is listed and told alike in every form" {
+# Every event of a type with its minimum count, and with each of its unit masks by number
+# and by name, is a specification that means what JSON tells of it.  $2: the JSON.
+all_are_taken() {
+	local -a specs
+
+	jq -r '.events[] | .name as $e | (.minimum | tostring) as $m |
+		(.unit_masks // { default: 0, masks: [] }) |
+		"\($e):\($m) \(.default)", (.masks[] | "\($e):\($m):\(.mask) \(.mask)",
+			(select(.name) | "\($e)::\(.name):0:1 \(.mask)"))' "$2" >specs
+	mapfile -t specs < <(cut -d' ' -f1 specs)
+	events -c "$1" --unit-mask "${specs[@]}" | diff - <(cut -d' ' -f2 specs)
+}
+
+@test "every processor type is told alike in every form, and -e takes all of it" {
 	cd "$BATS_TEST_TMPDIR"
 	events --list-cpu-types >types
 	for want in arm/armv8-pmuv3 i386/arch_perfmon perf/generic perf/software timer \
@@ -34,6 +47,7 @@ events() {
 		grep -q '(min count: ' text
 		events --cpu-type "$type" --json >"${type//\//_}.json"
 		events --cpu-type "$type" --xml >"${type//\//_}.xml"
+		all_are_taken "$type" "${type//\//_}.json"
 	done <types
 	python3 "$OPFS_TOP/tests/lib/check_events.py" "$OPFS_TOP/doc/events.schema.json" \
 		*.json
