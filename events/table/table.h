@@ -49,8 +49,9 @@ struct ev_source {
 /**
  * ev_table_load - reads the table of a processor type
  * @cpu: "ARCH/CPU"
- * Returns 0 and a table of the caller's, ev_table_free(); -ENOENT if there is none,
- * -EINVAL for what is wrong in it, as "FILE:LINE: why".
+ * Returns 0 and a table of the caller's, ev_table_free(); -ENOENT if there is none, also
+ * for a name that no table can have; -EINVAL for what is wrong in it, as "FILE:LINE:
+ * why".
  */
 int ev_table_load(const struct ev_source *from, const char *cpu, struct ev_table **out,
 		  struct err *err);
