@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "collector/store/recover.h"
 #include "libspec/name/clock.h"
+#include "libspec/sample/abi.h"
 #include "libspec/sample/sample_write.h"
 #include "libspec/session/reserve.h"
 #include "libspec/session/session.h"
@@ -350,6 +351,22 @@ static int make_ready(struct coll_session *s, bool append, struct err *err)
 	return spec_started_write(s->fd, clock_real_ns(), err);
 }
 
+/*
+ * What this machine adds to sample files of another kind, or puts beside them, would be
+ * read by the same abi.  A damaged one says nothing, and is replaced.
+ */
+static int check_abi(int dir_fd, struct err *err)
+{
+	struct spec_abi abi;
+
+	if (spec_abi_read(dir_fd, &abi, NULL) || spec_abi_is_native(&abi))
+		return 0;
+	return err_set(err, -EINVAL,
+		       "its sessions were recorded on another kind of machine (%s), as "
+		       "its file abi says",
+		       spec_abi_describe(&abi));
+}
+
 int coll_session_open(struct coll_session *s, const char *dir, bool append, bool kept,
 		      struct err *err)
 {
@@ -365,6 +382,8 @@ int coll_session_open(struct coll_session *s, const char *dir, bool append, bool
 	if (!rc)
 		dir_fd = rc = open_dir(AT_FDCWD, strbuf_str(&s->dir), &why);
 	if (rc >= 0)
+		rc = check_abi(dir_fd, &why);
+	if (!rc)
 		rc = lock(s, dir_fd, &why);
 	if (!rc)
 		rc = file_mkdirs(dir_fd, "samples", DIR_MODE, &why);
@@ -375,7 +394,7 @@ int coll_session_open(struct coll_session *s, const char *dir, bool append, bool
 	if (!rc)
 		rc = make_ready(s, append, &why);
 	if (!rc)
-		rc = spec_session_write_abi(dir_fd, &why);
+		rc = spec_abi_write(dir_fd, &why);
 	if (rc == -EBUSY || !rc)
 		return rc ? err_set(err, rc, "%s", why.msg) : 0;
 	return err_set(err, rc,

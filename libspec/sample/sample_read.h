@@ -2,10 +2,12 @@
 #ifndef LIBSPEC_SAMPLE_SAMPLE_READ_H
 #define LIBSPEC_SAMPLE_SAMPLE_READ_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "libspec/sample/abi.h"
 #include "libspec/sample/sample_format.h"
 
 /*
@@ -17,6 +19,8 @@ struct spec_sample_reader {
 	uint32_t nr_nodes; /* nodes in use; keys may repeat, values are then summed */
 	off_t nodes_off;   /* where in @fd the first node in use is */
 	struct spec_sample_header header;
+	bool foreign;        /* of another kind of machine: nodes are converted */
+	struct spec_abi abi; /* if so */
 };
 
 /**
@@ -26,11 +30,15 @@ struct spec_sample_reader {
  * Accepts everything OProfile 1.x's readers accept (a hash table of garbage, a size that
  * is no power of two, trailing bytes), and files whose length does not fit their size as
  * long as every node in use is there.
+ * A file of another kind of machine is read if it can be recognised for certain.
  * Returns 0, -errno of open, or -EBADMSG with the reason (magic, version, cut short);
  * the message begins with @path.
  */
 int spec_sample_open(int dirfd, const char *path, struct spec_sample_reader *out,
 		     struct err *err);
+/* The same as @abi says: of another kind of machine; NULL: spec_sample_open(). */
+int spec_sample_open_as(int dirfd, const char *path, const struct spec_abi *abi,
+			struct spec_sample_reader *out, struct err *err);
 /* Accepts a zeroed reader: descriptor 0 is never used. */
 void spec_sample_fini(struct spec_sample_reader *r);
 
@@ -38,6 +46,7 @@ void spec_sample_fini(struct spec_sample_reader *r);
  * spec_sample_check - the checks of spec_sample_open() on a descriptor
  * @path: for messages
  * @descr: the descriptor block as it was read
+ * For writers: a file of another kind of machine is refused.
  */
 int spec_sample_check(int fd, const char *path, struct spec_sample_header *header,
 		      struct spec_sample_descr *descr, struct err *err);

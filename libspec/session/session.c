@@ -11,7 +11,6 @@
 #include "base/cleanup.h"
 #include "base/dirlist.h"
 #include "base/file.h"
-#include "libspec/sample/sample_format.h"
 
 enum { MAX_DEPTH = 512 };
 
@@ -189,54 +188,4 @@ int spec_session_walk(int session_fd, bool escaped,
 		rc = walk_dir(&w, session_fd, tops[i], 1);
 	}
 	return rc;
-}
-
-int spec_session_write_abi(int session_dir_fd, struct err *err)
-{
-#define HEADER(field) offsetof(struct spec_sample_header, field)
-	static const struct {
-		const char *key;
-		size_t value;
-	} rows[] = {
-		{ "sizeof_double", sizeof(double) },
-		{ "sizeof_u64", sizeof(uint64_t) },
-		{ "sizeof_u8", sizeof(uint8_t) },
-		{ "sizeof_u32", sizeof(uint32_t) },
-		{ "sizeof_int", sizeof(int) },
-		{ "sizeof_unsigned_int", sizeof(unsigned int) },
-		{ "sizeof_odb_key_t", sizeof(uint64_t) },
-		{ "sizeof_odb_index_t", sizeof(uint32_t) },
-		{ "sizeof_odb_value_t", sizeof(uint32_t) },
-		{ "sizeof_odb_node_nr_t", sizeof(uint32_t) },
-		{ "sizeof_odb_descr_t", sizeof(struct spec_sample_descr) },
-		{ "sizeof_odb_node_t", sizeof(struct spec_sample_node) },
-		{ "sizeof_struct_opd_header", sizeof(struct spec_sample_header) },
-		{ "offsetof_node_key", offsetof(struct spec_sample_node, key) },
-		{ "offsetof_node_value", offsetof(struct spec_sample_node, value) },
-		{ "offsetof_node_next", offsetof(struct spec_sample_node, next) },
-		{ "offsetof_descr_size", offsetof(struct spec_sample_descr, size) },
-		{ "offsetof_descr_current_size",
-		  offsetof(struct spec_sample_descr, current_size) },
-		{ "offsetof_header_magic", HEADER(magic) },
-		{ "offsetof_header_version", HEADER(version) },
-		{ "offsetof_header_cpu_type", HEADER(cpu_type) },
-		{ "offsetof_header_ctr_event", HEADER(event) },
-		{ "offsetof_header_ctr_um", HEADER(unit_mask) },
-		{ "offsetof_header_ctr_count", HEADER(count) },
-		{ "offsetof_header_is_kernel", HEADER(is_kernel) },
-		{ "offsetof_header_cpu_speed", HEADER(cpu_mhz) },
-		{ "offsetof_header_mtime", HEADER(mtime) },
-		{ "offsetof_header_cg_to_is_kernel", HEADER(cg_to_is_kernel) },
-		{ "offsetof_header_anon_start", HEADER(anon_start) },
-		{ "offsetof_header_cg_to_anon_start", HEADER(cg_to_anon_start) },
-		{ "little_endian", __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ },
-	};
-#undef HEADER
-	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		strbuf_printf(&text, "%s %zu\n", rows[i].key, rows[i].value);
-	if (strbuf_error(&text))
-		return err_errno(err, -ENOMEM, "abi");
-	return file_replace(session_dir_fd, "abi", text.data, text.len, 0644, 0, err);
 }

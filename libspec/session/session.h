@@ -54,12 +54,6 @@ int spec_session_walk(int session_fd, bool escaped,
 		      int (*visit)(void *ctx, struct spec_session_file *file), void *ctx,
 		      struct err *err);
 
-/**
- * spec_session_write_abi - writes SESSION_DIR/abi, which only OProfile's opimport reads
- * One "key value" a line: sizes and offsets of what sample_format.h says.
- */
-int spec_session_write_abi(int session_dir_fd, struct err *err);
-
 /* True if the session has a table "images": its names are escaped. */
 bool spec_session_escaped(int session_fd);
 

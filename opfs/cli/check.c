@@ -67,7 +67,8 @@ static void check_files(struct check *c, const struct catalog *cat)
 	for (size_t i = 0; i < cat->nr_bad; i++) {
 		const char *path = strchr(cat->bad[i].path, '/');
 
-		fault(c, path ? path + 1 : cat->bad[i].path, cat->bad[i].reason);
+		if (path) /* else check_abi() has named it */
+			fault(c, path + 1, cat->bad[i].reason);
 	}
 }
 
@@ -141,9 +142,11 @@ static void print_result(const struct check *c, const struct catalog *cat,
 	}
 	printf("%s: whole: %" PRIu64 " samples in %zu files", strbuf_str(&name),
 	       cat->total, cat->nr_flat);
+	if (d->machine)
+		printf(", %s", d->machine);
 	if (state == MANIFEST_COMPARED)
 		printf(", all %zu files as the MANIFEST says\n", nr);
-	else if (catalog_is_live(d))
+	else if (catalog_is_live(d) && !d->machine)
 		puts(", being recorded: there is no MANIFEST to compare with yet");
 	else
 		puts(", readable; without a MANIFEST changes cannot be seen");
@@ -169,6 +172,21 @@ static int check_session(int session_dir_fd, const char *name)
 	state = check_manifest(&c, cat->dirs[0].fd, &nr);
 	print_result(&c, cat, state, nr);
 	return c.faults ? CLI_FAILED : CLI_OK;
+}
+
+/* Of the kind of machine that all sessions there are from. */
+static int check_abi(int session_dir_fd)
+{
+	CLEANUP(strbuf_fini) struct strbuf line = { 0 };
+	struct spec_abi abi;
+	struct err err;
+	int rc = spec_abi_read(session_dir_fd, &abi, &err);
+
+	if (!rc || rc == -ENOENT)
+		return CLI_OK;
+	escape_text(&line, err.msg);
+	puts(strbuf_str(&line));
+	return CLI_FAILED;
 }
 
 /* What archive.tar was unpacked to has one of its own. */
@@ -226,8 +244,8 @@ static int run(const struct cli *c, char **operands, int nr)
 	CLEANUP(names_fini) struct names list = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf dir = { 0 };
 	struct catalog_store *store = NULL;
-	int status = CLI_OK, fd;
 	struct err err = { 0 };
+	int status, fd;
 
 	spec_session_dir(c->session_dir, &dir);
 	if (catalog_store_new(strbuf_str(&dir), &store, &err)) {
@@ -236,10 +254,11 @@ static int run(const struct cli *c, char **operands, int nr)
 		return CLI_FAILED;
 	}
 	fd = catalog_store_fd(store);
+	status = check_abi(fd);
 	if (spec_session_list(fd, &list, &err))
 		status = cli_failed(program.name, strbuf_str(&dir), &err);
-	else if (!nr)
-		status = check_all(fd, &list);
+	else if (!nr && check_all(fd, &list))
+		status = CLI_FAILED;
 	for (int i = 0; i < nr && !err.code; i++)
 		if (check_matching(fd, &list, operands[i]))
 			status = CLI_FAILED;

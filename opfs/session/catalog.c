@@ -19,7 +19,7 @@ int catalog_samples(const struct catalog *c, const struct catalog_file *f,
 	int fd;
 
 	if (c->copy_fd < 0 || !catalog_is_live(d))
-		return spec_sample_open(d->fd, f->path, out, err);
+		return spec_sample_open_as(d->fd, f->path, d->abi, out, err);
 	fd = fcntl(c->copy_fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	if (fd < 0)
 		return err_errno(err, -errno, "%s", f->path);

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/map.h"
 #include "libspec/name/name.h"
+#include "libspec/sample/abi.h"
 #include "libspec/sample/sample_format.h"
 #include "libspec/sample/sample_read.h"
 #include "libspec/session/images.h"
@@ -52,8 +53,11 @@ struct catalog_dir {
 	char *session;
 	int fd; /* -1: "current" is not there yet */
 	uint64_t dev, ino, mtime_ns;
-	bool sealed;          /* it has a MANIFEST: it will not change */
-	bool escaped;         /* names in it are escaped: it is a session of ours */
+	bool sealed;  /* it has a MANIFEST: it will not change */
+	bool escaped; /* names in it are escaped: it is a session of ours */
+	const struct spec_abi
+		*abi;         /* of another kind of machine; NULL: of this, or none */
+	const char *machine;  /* static: that other kind; NULL: this one */
 	struct catalog *part; /* all of this is borrowed from it; NULL: owned */
 	struct spec_images rows;
 	struct spec_tasks tasks; /* empty unless samples are separated by thread */
@@ -67,7 +71,9 @@ struct catalog_dir {
 	size_t nr_throttled;
 };
 
-struct catalog_bad { /* a file that could not be read; `status` lists it */
+/* A file that could not be read; `status` lists it.  SPEC_ABI is that of the session
+ * directory, other paths begin with a session. */
+struct catalog_bad {
 	char *path, *reason;
 };
 
@@ -88,6 +94,7 @@ struct catalog {
 	struct map by_event;
 	uint64_t total;             /* of the flat files */
 	struct archive_dir archive; /* files of the sampled machine, or none */
+	const char *session_dir;    /* absolute; NULL: none, it is of a file alone */
 	const char *symbols; /* absolute: where names were kept, if any; NULL: nowhere */
 	int copy_fd;         /* nodes of the live sessions when it was loaded; or -1 */
 	size_t nr_dirs, nr_images, nr_files, nr_flat, nr_bad;

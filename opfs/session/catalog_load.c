@@ -24,11 +24,12 @@ enum { SUFFIX = 1 + 2 * 4 }; /* "#" and the first bytes of a build-id */
 struct catalog_build {
 	struct catalog *c;
 	const struct viewer *viewer;
-	uint32_t dir;        /* index of the session that is being read */
-	bool copying;        /* it is live: its samples are copied */
-	off_t copy_end;      /* length of the copy */
-	struct map images;   /* kind and shown name -> index */
-	struct map binaries; /* path and build-id -> index */
+	const struct spec_abi *abi; /* as in struct catalog_dir */
+	uint32_t dir;               /* index of the session that is being read */
+	bool copying;               /* it is live: its samples are copied */
+	off_t copy_end;             /* length of the copy */
+	struct map images;          /* kind and shown name -> index */
+	struct map binaries;        /* path and build-id -> index */
 	VEC(struct catalog_image) image_list;
 	VEC(struct catalog_file) flat, cg;
 	VEC(struct catalog_bad) bad;
@@ -55,17 +56,23 @@ static int no_memory(struct catalog_build *b)
 	return err_set(b->err, -ENOMEM, "out of memory while reading a session");
 }
 
-static int add_bad(struct catalog_build *b, const char *path, const char *reason)
+/* @path: as in struct catalog_bad */
+static int push_bad(struct catalog_build *b, const char *path, const char *reason)
 {
-	struct catalog_bad bad = { 0 };
+	struct catalog_bad bad = { .path = arena_strdup(&b->c->arena, path),
+				   .reason = arena_strdup(&b->c->arena, reason) };
 
-	strbuf_reset(&b->text);
-	strbuf_printf(&b->text, "%s/%s", b->c->dirs[b->dir].session, path);
-	bad.path = arena_strdup(&b->c->arena, strbuf_str(&b->text));
-	bad.reason = arena_strdup(&b->c->arena, reason);
 	if (!bad.path || !bad.reason || vec_push(&b->bad, bad))
 		return no_memory(b);
 	return 0;
+}
+
+/* Of the session that is being read. */
+static int add_bad(struct catalog_build *b, const char *path, const char *reason)
+{
+	strbuf_reset(&b->text);
+	strbuf_printf(&b->text, "%s/%s", b->c->dirs[b->dir].session, path);
+	return push_bad(b, strbuf_str(&b->text), reason);
 }
 
 /* ---- images */
@@ -288,10 +295,12 @@ static int read_file(struct catalog_build *b, int dirfd, const char *path,
 	struct err why = { 0 };
 	uint64_t total = 0;
 	off_t copy_off = b->copy_end;
-	int rc = spec_sample_open(dirfd, path, &r, &why);
+	int rc = spec_sample_open_as(dirfd, path, b->abi, &r, &why);
 
 	if (rc == -ENOENT || rc == -ENOMEM) /* ENOENT: removed meanwhile */
 		return rc == -ENOENT ? 0 : no_memory(b);
+	if (!rc && r.foreign)
+		b->c->dirs[b->dir].machine = spec_abi_describe(&r.abi);
 	if (!rc)
 		rc = sum_file(b, &r, &total, &why);
 	if (rc == -EINTR) {
@@ -478,6 +487,8 @@ static int read_session(struct catalog_build *b, int samples_fd, const char *nam
 	d->ino = st.st_ino;
 	d->mtime_ns = clock_ns_of(&st.st_mtim);
 	d->escaped = spec_session_escaped(d->fd);
+	d->abi = b->abi;
+	d->machine = d->abi ? spec_abi_describe(d->abi) : NULL;
 	rc = read_tables(b, d);
 	d->sealed = d->sealed && d->live.closed;
 	b->copying = catalog_is_live(d);
@@ -530,7 +541,8 @@ static int add_part(struct catalog_build *b, struct catalog *one)
 		b->c->drained_ns = one->drained_ns;
 	rc = add_files(b, one);
 	for (size_t i = 0; i < one->nr_bad && !rc; i++)
-		if (vec_push(&b->bad, one->bad[i]))
+		if (strcmp(one->bad[i].path, SPEC_ABI) != 0 && /* it is the same */
+		    vec_push(&b->bad, one->bad[i]))
 			rc = no_memory(b);
 	return rc;
 }
@@ -601,6 +613,23 @@ static bool is_saved(const struct catalog *c)
 	return true;
 }
 
+/* What wrote the sample files.  With a damaged one, they are what they look like. */
+static int read_abi(struct catalog_build *b, int session_dir_fd)
+{
+	struct spec_abi abi;
+	struct err why = { 0 };
+	int rc = spec_abi_read(session_dir_fd, &abi, &why);
+
+	if (rc == -ENOMEM)
+		return no_memory(b);
+	if (rc)
+		return rc == -ENOENT ? 0 : push_bad(b, SPEC_ABI, why.msg);
+	if (spec_abi_is_native(&abi))
+		return 0;
+	b->abi = (void *)arena_memdup(&b->c->arena, &abi, sizeof(abi));
+	return b->abi ? 0 : no_memory(b);
+}
+
 int catalog_load(int session_dir_fd, char *const *names, size_t nr,
 		 struct catalog *const *parts, const struct viewer *v,
 		 struct catalog **out, struct err *err)
@@ -618,6 +647,7 @@ int catalog_load(int session_dir_fd, char *const *names, size_t nr,
 			       "allow you to read it (its owner can: chmod o+rx)");
 	if (samples < 0 && errno != ENOENT)
 		return err_errno(err, -errno, "samples, in the session directory");
+	rc = read_abi(&b, session_dir_fd);
 	for (b.dir = 0; b.dir < nr && !rc; b.dir++) {
 		if (parts && parts[b.dir])
 			rc = add_part(&b, parts[b.dir]);

@@ -31,7 +31,7 @@ struct catalog_store {
 	char *path;
 	int fd;
 	char *archive; /* where files of the sampled machine may be, see archive_dir.h */
-	char *symbols; /* where names may have been kept */
+	char *dir;     /* of @fd, absolute */
 	struct cache *sets;  /* struct read by the names of its sessions */
 	struct cache *parts; /* struct catalog by the name of its session */
 };
@@ -40,25 +40,26 @@ struct catalog_store {
 static int find_archive(struct catalog_store *s)
 {
 	CLEANUP(free_ptr) char *real = realpath(s->path, NULL);
-	CLEANUP(strbuf_fini) struct strbuf root = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf root = { 0 }, dir = { 0 };
 	CLEANUP(close_fd) int below = -1;
 
 	if (!real)
 		return -errno;
-	strbuf_printf(&root, "%s/" SPEC_SYMBOLS_DIR, real);
-	s->symbols = strbuf_take(&root);
 	strbuf_puts(&root, real);
+	strbuf_puts(&dir, real);
 	if (faccessat(s->fd, "samples", F_OK, 0))
 		below = openat(s->fd, ARCHIVE_DIR_OPROFILE,
 			       O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (below < 0) {
 		strbuf_puts(&root, "/" ARCHIVE_DIR);
 	} else {
+		strbuf_puts(&dir, "/" ARCHIVE_DIR_OPROFILE);
 		close(s->fd);
 		s->fd = take_fd(&below);
 	}
 	s->archive = strbuf_take(&root);
-	return s->archive && s->symbols ? 0 : -ENOMEM;
+	s->dir = strbuf_take(&dir);
+	return s->archive && s->dir ? 0 : -ENOMEM;
 }
 
 int catalog_store_new(const char *session_dir, struct catalog_store **out,
@@ -104,7 +105,7 @@ void catalog_store_free(struct catalog_store *s)
 	if (s->fd >= 0)
 		close(s->fd);
 	free(s->archive);
-	free(s->symbols);
+	free(s->dir);
 	free(s->path);
 	free(s);
 }
@@ -373,8 +374,13 @@ static struct catalog *same_as_before(const struct set_ask *ask, uint64_t hash)
 /* Where binaries, and names that outlive them, are besides on this machine. */
 static int add_places(const struct catalog_store *s, struct catalog *c, struct err *err)
 {
-	c->symbols = arena_strdup(&c->arena, s->symbols);
-	if (!c->symbols || archive_dir_init(&c->archive, s->archive, &c->arena))
+	CLEANUP(strbuf_fini) struct strbuf symbols = { 0 };
+
+	strbuf_printf(&symbols, "%s/" SPEC_SYMBOLS_DIR, s->dir);
+	c->symbols = arena_strdup(&c->arena, strbuf_str(&symbols));
+	c->session_dir = arena_strdup(&c->arena, s->dir);
+	if (strbuf_error(&symbols) || !c->symbols || !c->session_dir ||
+	    archive_dir_init(&c->archive, s->archive, &c->arena))
 		return err_set(err, -ENOMEM, "out of memory");
 	return 0;
 }

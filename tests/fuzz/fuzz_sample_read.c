@@ -47,7 +47,10 @@ static void make_dir(void)
 	atexit(remove_dir);
 }
 
-/* The total, through both ways of reading; false if the file is refused. */
+/*
+ * The total, through both ways of reading; false if the file is refused, or of another
+ * kind of machine, which is not added to.
+ */
 static bool read_total(uint64_t *total, struct spec_sample_header *header)
 {
 	CLEANUP(spec_sample_fini) struct spec_sample_reader r = { 0 };
@@ -66,7 +69,7 @@ static bool read_total(uint64_t *total, struct spec_sample_header *header)
 	}
 	require(sum == *total);
 	*header = r.header;
-	return true;
+	return !r.foreign;
 }
 
 static void go_on(uint64_t total, const struct spec_sample_header *header)

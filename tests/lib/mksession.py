@@ -10,10 +10,13 @@ file is an object; what it leaves out has the default given here:
   session "current"   app "/bin/demo"   image (as app)   callee (none: a flat file)
   event "CPU_CLK_UNHALTED"   count 100000   um 0   tgid tid cpu "all"
   samples {"0x1000": 1}: key -> value    mtime 0   kernel false   cpu_type 4   code 0
+  mhz 0   machine (that of the whole)
 An image is a path ("/bin/ls"), "kern:NAME", or "anon:LABEL:TGID:LO:HI" in hexadecimal.
 "sessions": {NAME: {...}} tells of one session: "stats" {name: number}, "live" as above,
 "started" seconds, "tasks" [[tgid, tid, start_ns, comm, command line, cgroup]], and
 "manifest" [["KEY", "VALUE"]]: facts of a MANIFEST, which is written last.
+"machine": "little 64", "big 64", "little 32" or "big 32" says on which kind of machine it
+was recorded; if it is given, there is a file abi, unless "abi" is false.
 Names are written as they stand, as OProfile does; a session with "escape": true in one
 of its files gets a table "images" and names escaped as opcollect does.
 """
@@ -50,7 +53,49 @@ def image(spec, escape):
     return ["{root}"] + components(spec, escape)
 
 
-def database(samples):
+class Machine:
+    """Byte order, and where sample files of a kind of machine have what."""
+    TYPES = {"double": "d", "u64": "Q", "u8": "B", "u32": "I", "int": "i",
+             "unsigned_int": "I", "odb_key_t": "Q", "odb_index_t": "I",
+             "odb_value_t": "I", "odb_node_nr_t": "I"}
+    HEADER = (("magic", "4s"), ("version", "I"), ("cpu_type", "I"), ("ctr_event", "I"),
+              ("ctr_um", "I"), ("ctr_count", "I"), ("is_kernel", "I"), ("cpu_speed", "d"),
+              ("mtime", "Q"), ("cg_to_is_kernel", "I"), ("anon_start", "Q"),
+              ("cg_to_anon_start", "Q"))
+    NODE = (("key", "Q"), ("value", "I"), ("next", "I"))
+    DESCR = (("size", "I"), ("current_size", "I"))
+
+    def __init__(self, text):
+        endian, bits = text.split()
+        self.endian = {"little": "<", "big": ">"}[endian]
+        self.align = {"64": 8, "32": 4}[bits]
+
+    def layout(self, fields):
+        """The format of a struct, with the gaps that alignment makes, and offsets."""
+        form, at, offsets = self.endian, 0, {}
+        for name, code in fields:
+            size = struct.calcsize("=" + code)
+            gap = -at % min(size, self.align)
+            form += "%dx" % gap + code if gap else code
+            offsets[name] = at + gap
+            at += gap + size
+        return form, offsets
+
+    def abi(self):
+        """What operf writes of it."""
+        header, node = self.layout(self.HEADER), self.layout(self.NODE)
+        descr = self.layout(self.DESCR)
+        rows = [("sizeof_" + n, struct.calcsize("=" + c)) for n, c in self.TYPES.items()]
+        rows += [("sizeof_odb_descr_t", 32),
+                 ("sizeof_odb_node_t", struct.calcsize(node[0])),
+                 ("sizeof_struct_opd_header", struct.calcsize(header[0]))]
+        for kind, (_, offsets) in (("node", node), ("descr", descr), ("header", header)):
+            rows += [("offsetof_%s_%s" % (kind, n), at) for n, at in offsets.items()]
+        rows.append(("little_endian", int(self.endian == "<")))
+        return "".join("%s %d\n" % row for row in rows)
+
+
+def database(samples, machine):
     """Descriptor, nodes and hash table, keys in the order given."""
     size = 128
     while size < len(samples) + 1:
@@ -64,21 +109,22 @@ def database(samples):
         table[slot] = len(nodes) - 1
     used = len(nodes)
     nodes += [(0, 0, 0)] * (size - used)
-    return (struct.pack("<II24x", size, used) +
-            b"".join(struct.pack("<QII", *n) for n in nodes) +
-            struct.pack("<%dI" % size, *table))
+    node = struct.Struct(machine.layout(machine.NODE)[0])
+    return (struct.pack(machine.endian + "II24x", size, used) +
+            b"".join(node.pack(*n) for n in nodes) +
+            struct.pack(machine.endian + "%dI" % size, *table))
 
 
-def sample_file(d):
+def sample_file(d, machine):
     samples = [(int(str(k), 0), v) for k, v in d.get("samples", {"0x1000": 1}).items()]
     anon = d.get("image", "")
     start = int(anon.rsplit(":", 2)[1], 16) if anon.startswith("anon:") else 0
-    head = struct.pack("<4sIIIIIIIdQIIQQ", b"DAE\n", 0x13, d.get("cpu_type", 4),
-                       d.get("code", 0), d.get("um", 0), d.get("count", 100000),
-                       1 if d.get("kernel") else 0, 0, d.get("mhz", 0.0),
-                       d.get("mtime", 0), 0, 0, start, 0)
-    assert len(head) == 72
-    return head + database(samples)
+    head = struct.pack(machine.layout(machine.HEADER)[0], b"DAE\n", 0x13,
+                       d.get("cpu_type", 4), d.get("code", 0), d.get("um", 0),
+                       d.get("count", 100000), 1 if d.get("kernel") else 0,
+                       d.get("mhz", 0.0), d.get("mtime", 0), 0, start, 0)
+    assert len(head) == (72 if machine.align == 8 else 64)
+    return head + database(samples, machine)
 
 
 def write(fd, parts, data):
@@ -92,7 +138,8 @@ def write(fd, parts, data):
         below = os.open(part, os.O_RDONLY | os.O_DIRECTORY, dir_fd=fd)
         os.close(fd)
         fd = below
-    out = os.open(parts[-1], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644, dir_fd=fd)
+    out = os.open(parts[-1], os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW,
+                  0o644, dir_fd=fd)
     with os.fdopen(out, "wb") as f:
         f.write(data)
     os.close(fd)
@@ -152,7 +199,10 @@ def main():
         parts.append("%s.%d.%d.%s.%s.%s" % (
             d.get("event", "CPU_CLK_UNHALTED"), d.get("count", 100000), d.get("um", 0),
             d.get("tgid", "all"), d.get("tid", "all"), d.get("cpu", "all")))
-        write(fd, parts, sample_file(d))
+        machine = Machine(d.get("machine", told.get("machine", "little 64")))
+        write(fd, parts, sample_file(d, machine))
+    if "machine" in told and told.get("abi", True):
+        write(fd, ["abi"], Machine(told["machine"]).abi().encode())
     for session in escaped:
         write(fd, ["samples", session, "images"], b"# opfs images 1\n")
     for name, number in told.get("stats", {}).items():

@@ -19,11 +19,12 @@ import re
 import struct
 import sys
 
-NODES = 104
-HEADER = struct.Struct("<4sIIIIIIxxxxdQIxxxxQQ")
-FIELDS = ("magic", "version", "cpu_type", "event", "unit_mask", "count", "is_kernel",
-          "cpu_mhz", "mtime", "cg_to_is_kernel", "anon_start", "cg_to_anon_start")
-assert HEADER.size == 72
+# What the file abi of a session directory has, for those without it.
+NATIVE = {"sizeof_struct_opd_header": 72, "sizeof_odb_descr_t": 32,
+          "sizeof_odb_node_t": 16, "offsetof_descr_size": 0,
+          "offsetof_descr_current_size": 4, "offsetof_node_key": 0,
+          "offsetof_node_value": 8, "offsetof_node_next": 12, "offsetof_header_magic": 0,
+          "offsetof_header_version": 4, "little_endian": 1}
 
 
 class Bad(Exception):
@@ -85,25 +86,41 @@ def parse_name(path, escaped):
             "tgid": number(spec[3]), "tid": number(spec[4]), "cpu": number(spec[5])}
 
 
+def read_abi(session_dir):
+    try:
+        with open(os.path.join(session_dir, "abi")) as f:
+            return {k: int(v) for k, v in map(str.split, f)}
+    except FileNotFoundError:
+        return NATIVE
+
+
 class File:
-    def __init__(self, path):
+    def __init__(self, path, abi):
         with open(path, "rb") as f:
             self.data = data = f.read()
-        if len(data) < NODES:
+        endian = "<" if abi["little_endian"] else ">"
+        get = lambda code, at: struct.unpack_from(endian + code, data, at)[0]
+        descr = abi["sizeof_struct_opd_header"]
+        start, step = descr + abi["sizeof_odb_descr_t"], abi["sizeof_odb_node_t"]
+        if len(data) < start:
             raise Bad("shorter than a header")
-        self.header = dict(zip(FIELDS, HEADER.unpack_from(data)))
-        if self.header["magic"] != b"DAE\n":
+        if get("4s", abi["offsetof_header_magic"]) != b"DAE\n":
             raise Bad("bad magic number")
-        if self.header["version"] != 0x13:
-            raise Bad("version %#x" % self.header["version"])
-        self.size, self.used = struct.unpack_from("<II", data, 72)
-        if (len(data) - NODES) // 20 != self.size:
+        version = get("I", abi["offsetof_header_version"])
+        if version != 0x13:
+            raise Bad("version %#x" % version)
+        self.size = get("I", descr + abi["offsetof_descr_size"])
+        self.used = get("I", descr + abi["offsetof_descr_current_size"])
+        if (len(data) - start) // (step + 4) != self.size:
             raise Bad("length %d does not fit size %d" % (len(data), self.size))
         if not 1 <= self.used <= self.size:
             raise Bad("%d of %d slots used" % (self.used, self.size))
-        self.nodes = list(struct.iter_unpack("<QII", data[NODES:NODES + 16 * self.used]))
-        at = NODES + 16 * self.size
-        self.table = struct.unpack_from("<%dI" % self.size, data, at)
+        fields = [(code, abi["offsetof_node_" + name])
+                  for name, code in (("key", "Q"), ("value", "I"), ("next", "I"))]
+        self.nodes = [tuple(get(code, start + step * i + off) for code, off in fields)
+                      for i in range(self.used)]
+        self.table = struct.unpack_from(endian + "%dI" % self.size, data,
+                                        start + step * self.size)
 
     def total(self):
         return sum(value for _, value, _ in self.nodes[1:])
@@ -152,12 +169,13 @@ def sample_files(session):
 def walk(session_dir):
     """Yields (session name, path, parsed name, File); raises nothing, but yields
     (session name, path, None, Bad) for what is damaged."""
+    abi = read_abi(session_dir)
     for name, session in sessions(session_dir):
         escaped = os.path.exists(os.path.join(session, b"images"))
         for path in sample_files(session):
             try:
                 yield (name, path, parse_name(path, escaped),
-                       File(os.path.join(session, path)))
+                       File(os.path.join(session, path), abi))
             except Bad as why:
                 yield name, path, None, why
 

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "libspec/sample/abi.h"
 #include "libspec/sample/sample_read.h"
 #include "libspec/sample/sample_write.h"
 #include "libspec/session/session.h"
@@ -22,6 +23,7 @@
 struct totals {
 	const char *session;
 	int fd;
+	const struct spec_abi *abi; /* NULL: of this machine */
 };
 
 static void print_image(const struct spec_image *img)
@@ -48,7 +50,7 @@ static int visit(void *ctx, struct spec_session_file *file)
 	uint64_t total = 0;
 
 	printf("%s\t%s", t->session, file->path);
-	if (file->bad || spec_sample_open(t->fd, file->path, &r, &err) ||
+	if (file->bad || spec_sample_open_as(t->fd, file->path, t->abi, &r, &err) ||
 	    spec_sample_total(&r, &total, &err)) {
 		printf("\tbad\n");
 		return 0;
@@ -71,10 +73,13 @@ static int print_totals(const char *dir, struct err *err)
 	CLEANUP(close_fd) int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int rc = fd < 0 ? err_errno(err, -errno, "%s", dir)
 			: spec_session_list(fd, &list, err);
+	struct spec_abi abi;
+	bool foreign = !rc && !spec_abi_read(fd, &abi, NULL) && !spec_abi_is_native(&abi);
 
 	for (size_t i = 0; i < list.len && !rc; i++) {
 		char path[4096];
-		struct totals t = { .session = list.data[i] };
+		struct totals t = { .session = list.data[i],
+				    .abi = foreign ? &abi : NULL };
 
 		snprintf(path, sizeof(path), "samples/%s", list.data[i]);
 		t.fd = openat(fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -123,7 +128,7 @@ static int write_abi(const char *dir, struct err *err)
 
 	if (fd < 0)
 		return err_errno(err, -errno, "%s", dir);
-	return spec_session_write_abi(fd, err);
+	return spec_abi_write(fd, err);
 }
 
 int main(int argc, char **argv)

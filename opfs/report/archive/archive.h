@@ -10,6 +10,7 @@
 /*
  * archive.tar while it is filled, which becomes a session directory again (see
  * opfs/session/archive_dir.h):
+ *	abi			that of the session directory
  *	samples/SESSION/...	sample files and tables as they are; of a live session, as
  *				they were when the catalog was read
  *	archive/PATH		binaries, their debug files, sources, files of the kernel
@@ -19,7 +20,8 @@
 struct archive {
 	struct tar *t;
 	struct catalog *cat; /* reference: members are read from its descriptors */
-	VEC(int) fds;        /* closed at the end: members are read from them */
+	int session_dir;     /* closed at the end, as these are: */
+	VEC(int) fds;        /* members are read from them */
 	/* While it is filled: */
 	const struct report_job *job;
 	struct strbuf left_out;

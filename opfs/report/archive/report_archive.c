@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -21,6 +23,7 @@ static void archive_free(struct archive *a)
 	vec_for(&a->fds, fd)
 		close(*fd);
 	vec_fini(&a->fds);
+	close_fd(&a->session_dir);
 	strbuf_fini(&a->left_out);
 	strbuf_fini(&a->name);
 	free(a);
@@ -76,14 +79,18 @@ static const struct text_source source = { .read = read_part,
 static int open_archive(const struct report_job *job, struct text **out, struct err *err)
 {
 	CLEANUP(archive_freep) struct archive *a = calloc(1, sizeof(*a));
-	int rc = a ? tar_new(&a->t, err) : report_no_memory(err);
+	int rc;
 
-	if (rc)
-		return rc;
+	if (!a)
+		return report_no_memory(err);
 	a->cat = catalog_get(job->p->cat);
+	a->session_dir = open(a->cat->session_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (a->session_dir < 0)
+		return err_errno(err, -errno, "%s", a->cat->session_dir);
 	a->job = job;
 	a->err = err;
-	rc = fill(a);
+	rc = tar_new(&a->t, err);
+	rc = rc ? rc : fill(a);
 	a->job = NULL;
 	a->err = NULL;
 	rc = rc ? rc : text_new_source(&source, a, (size_t)tar_size(a->t), out, err);

@@ -209,7 +209,9 @@ static int add_live(struct archive *a, const struct catalog_dir *d)
 		if (&a->cat->dirs[a->cat->files[i].dir] == d)
 			rc = add_frozen(a, d, &a->cat->files[i]);
 	for (size_t i = 0; i < a->cat->nr_bad && !rc; i++)
-		rc = archive_left_out(a, a->cat->bad[i].path, a->cat->bad[i].reason);
+		if (strcmp(a->cat->bad[i].path, SPEC_ABI) != 0)
+			rc = archive_left_out(a, a->cat->bad[i].path,
+					      a->cat->bad[i].reason);
 	return rc;
 }
 
@@ -229,12 +231,24 @@ static int add_session(struct archive *a, const struct catalog_dir *d)
 	rc = tar_add_dir(a->t, &info, a->err);
 	if (rc || d->fd < 0) /* "current" that is not there yet */
 		return rc;
-	return catalog_is_live(d) ? add_live(a, d) : add_saved(a, d);
+	/* nobody writes to a session of another kind of machine here */
+	return catalog_is_live(d) && !d->abi ? add_live(a, d) : add_saved(a, d);
+}
+
+/* What the sample files are read by, damaged or not. */
+static int add_abi(struct archive *a)
+{
+	const struct tar_want any = { 0 };
+	struct stat st;
+
+	if (fstatat(a->session_dir, SPEC_ABI, &st, AT_SYMLINK_NOFOLLOW))
+		return 0;
+	return archive_try_file(a, SPEC_ABI, false, a->session_dir, SPEC_ABI, &any);
 }
 
 int archive_add_sessions(struct archive *a)
 {
-	int rc = 0;
+	int rc = add_abi(a);
 
 	for (size_t i = 0; i < a->cat->nr_dirs && !rc; i++)
 		rc = add_session(a, &a->cat->dirs[i]);

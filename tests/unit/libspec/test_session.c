@@ -195,18 +195,3 @@ Test(session, dir_is_the_one_given_or_found)
 	cr_expect(strstr(dir.data, "/oprofile_data"));
 	cr_assert_eq(chdir("/"), 0);
 }
-
-Test(session, abi_is_31_lines)
-{
-	CLEANUP(scratch_fini) struct scratch s = scratch_new();
-	size_t lines = 0;
-
-	cr_assert_eq(spec_session_write_abi(s.fd, NULL), 0);
-	CLEANUP(free_ptr) char *text = scratch_read(&s, "abi", NULL);
-	for (const char *c = text; *c; c++)
-		lines += *c == '\n';
-	cr_expect_eq(lines, 31);
-	cr_expect(strstr(text, "\nsizeof_struct_opd_header 72\n"));
-	cr_expect(
-		strstr(text, "\noffsetof_header_cg_to_anon_start 64\nlittle_endian 1\n"));
-}
