@@ -15,7 +15,8 @@ BEGIN {
 	rooms["events"] = "generate main table"
 	rooms["libspec"] = "spec session sample name"
 	rooms["libsym"] = "server helper code dwarf elf wire file table"
-	rooms["collector"] = "main record daemon events engine source store who rec"
+	rooms["collector"] = "main record daemon events engine run source " \
+		"store who rec"
 	# foreign header => the only files that may include it; <elf.h> is libc's
 	only["^fuse(_lowlevel|_opt|_common)?[.]h$|^fuse3?/"] = \
 		"^opfs/(main[.]c$|mount/)"

@@ -2,7 +2,6 @@
 #include "collector/engine/options.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,20 +169,7 @@ int coll_set_pages(void *ctx, const char *arg, struct err *err)
 
 static int set_pid(void *ctx, const char *arg, struct err *err)
 {
-	struct coll_options *o = ctx;
-	CLEANUP(free_ptr) char *copy = strdup(arg);
-	char *rest = copy, *word;
-	unsigned long long pid;
-
-	while (copy && (word = strsep(&rest, ","))) {
-		int rc = opt_number(word, "-p", 1, INT_MAX, &pid, err);
-
-		if (rc)
-			return rc;
-		if (vec_push(&o->pids, (uint32_t)pid))
-			return err_errno(err, -ENOMEM, "-p");
-	}
-	return copy ? 0 : err_errno(err, -ENOMEM, "-p");
+	return ids_parse(&((struct coll_options *)ctx)->pids, arg, "-p", err);
 }
 
 /* A word with a slash is a file, by the path the kernel will report; else a module. */
@@ -451,5 +437,5 @@ void coll_options_fini(struct coll_options *o)
 	forget_words(o);
 	coll_ext_fini(&o->ext);
 	vec_fini(&o->events);
-	vec_fini(&o->pids);
+	ids_fini(&o->pids);
 }

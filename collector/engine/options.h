@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/ids.h"
 #include "base/opt.h"
 #include "base/vec.h"
 #include "collector/rec/ext.h"
@@ -19,7 +20,7 @@ enum { COLL_DEFAULT_HZ = 997 };
 struct coll_options {
 	VEC(struct coll_event) events; /* in the order given */
 	VEC(char *) images;            /* --image: real paths and module names; heap */
-	VEC(uint32_t) pids;
+	struct ids pids;
 	uint64_t rate_hz;   /* -F; 0: not given */
 	unsigned separate;  /* enum coll_separate */
 	size_t pages;       /* of a CPU's ring */

@@ -16,9 +16,9 @@
 #include "collector/engine/engine.h"
 #include "collector/engine/options.h"
 #include "collector/engine/processes.h"
-#include "collector/record/launch.h"
 #include "collector/record/progress.h"
-#include "collector/record/watch.h"
+#include "collector/run/launch.h"
+#include "collector/run/watch.h"
 #include "collector/source/source.h"
 #include "collector/source/stream_events.h"
 #include "collector/store/symbols.h"
@@ -46,25 +46,6 @@ static void run_fini(struct run *r)
 	coll_watch_fini(&r->watch);
 	coll_options_fini(&r->opt);
 	vec_fini(&r->tids);
-}
-
-/* -p: the processes must exist; a thread means its process. */
-static int find_processes(struct run *r, struct err *err)
-{
-	vec_for(&r->opt.pids, pid) {
-		uint32_t tgid = coll_proc_tgid(*pid);
-		int rc;
-
-		if (!tgid)
-			return err_set(err, -ESRCH,
-				       "-p %u: there is no such process (has it ended?)",
-				       *pid);
-		*pid = tgid;
-		rc = coll_watch_process(&r->watch, tgid, err);
-		if (rc)
-			return rc;
-	}
-	return 0;
 }
 
 static int add_tid(void *ctx, uint32_t tid)
@@ -189,7 +170,7 @@ static int prepare(struct run *r, struct err *err)
 	if (!rc)
 		rc = coll_watch_init(&r->watch, err);
 	if (!rc)
-		rc = find_processes(r, err);
+		rc = coll_watch_processes(&r->watch, &r->opt.pids, err);
 	if (!rc && r->opt.command)
 		rc = coll_launch_prepare(&r->launch, r->opt.command, &r->watch.old_mask,
 					 err);
@@ -285,21 +266,12 @@ static int finish(struct run *r)
 	return sink->broken || e->untold;
 }
 
-/* The exit status of a run that did all it could. */
-static int status_of(const struct run *r)
-{
-	if (!r->launch.pid)
-		return 0;
-	return r->launch.ended ? coll_launch_exit_status(&r->launch)
-			       : 128 + r->watch.signal;
-}
-
 static int run_record(struct run *r, struct err *err)
 {
 	int rc = r->opt.command ? coll_launch_check(r->opt.command[0], err) : 0, failed;
 
 	if (rc)
-		return rc == -ENOENT ? COLL_EXIT_NOT_FOUND : COLL_EXIT_NOT_EXECUTABLE;
+		return coll_launch_refused(rc);
 	rc = prepare(r, err);
 	if (rc)
 		return EXIT_FAILED;
@@ -313,14 +285,13 @@ static int run_record(struct run *r, struct err *err)
 			coll_engine_tell(&r->engine,
 					 true); /* nobody is recording any more */
 		if (rc)
-			return rc == -ENOENT ? COLL_EXIT_NOT_FOUND
-					     : COLL_EXIT_NOT_EXECUTABLE;
+			return coll_launch_refused(rc);
 	}
 	if (rc)
 		return EXIT_FAILED;
 	rc = collect(r, err);
 	failed = finish(r);
-	return rc || failed ? EXIT_FAILED : status_of(r);
+	return rc || failed ? EXIT_FAILED : coll_watch_status(&r->watch, &r->launch);
 }
 
 static int prepare_replay(struct run *r, struct err *err)

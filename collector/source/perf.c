@@ -9,14 +9,13 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/vec.h"
 #include "collector/source/counters.h"
+#include "collector/source/cpus.h"
 #include "collector/source/decode.h"
 #include "collector/source/order.h"
 #include "collector/source/perf_open.h"
@@ -29,7 +28,7 @@ struct perf_source {
 	struct coll_decoder decoder;
 	struct coll_order order;
 	VEC(struct coll_ring) rings;
-	VEC(int) cpus;
+	struct ids cpus;
 	VEC(int) ring_fds; /* the event that maps each ring */
 	VEC(int) sideband, sampling;
 	VEC(struct coll_reading) sampled; /* which each of @sampling is; no times */
@@ -65,7 +64,7 @@ static void perf_free(struct coll_source *base)
 	close_all(s->sampling.data, s->sampling.len);
 	close_fd(&s->epoll);
 	vec_fini(&s->rings);
-	vec_fini(&s->cpus);
+	ids_fini(&s->cpus);
 	vec_fini(&s->ring_fds);
 	vec_fini(&s->sideband);
 	vec_fini(&s->sampling);
@@ -96,27 +95,15 @@ static int perf_start(struct coll_source *base, struct err *err)
 	return rc ? err_errno(err, rc, "perf events: enable") : 0;
 }
 
-/* What read() gives for an event; an older kernel leaves out @lost. */
-struct reading {
-	uint64_t count, enabled, running, lost;
-};
-
-static void take_reading(int fd, struct reading *out)
-{
-	*out = (struct reading){ 0 };
-	if (read(fd, out, sizeof(*out)) < (ssize_t)offsetof(struct reading, lost))
-		*out = (struct reading){ 0 };
-}
-
 static void tell_shares(const struct perf_source *s)
 {
 	CLEANUP(free_ptr)
 	struct coll_reading *readings = calloc(s->sampling.len + 1, sizeof(*readings));
 	struct coll_share share;
-	struct reading r;
+	struct coll_perf_value r;
 
 	for (size_t i = 0; readings && i < s->sampling.len; i++) {
-		take_reading(s->sampling.data[i], &r);
+		coll_perf_read(s->sampling.data[i], &r);
 		readings[i] = s->sampled.data[i];
 		readings[i].enabled = r.enabled;
 		readings[i].running = r.running;
@@ -189,14 +176,14 @@ static uint64_t perf_lost_untold(struct coll_source *base)
 {
 	struct perf_source *s = self(base);
 	uint64_t lost = 0;
-	struct reading r;
+	struct coll_perf_value r;
 
 	vec_for(&s->sampling, fd) {
-		take_reading(*fd, &r);
+		coll_perf_read(*fd, &r);
 		lost += r.lost;
 	}
 	vec_for(&s->sideband, fd) {
-		take_reading(*fd, &r);
+		coll_perf_read(*fd, &r);
 		lost += r.lost;
 	}
 	return lost > s->lost_told ? lost - s->lost_told : 0;
@@ -216,9 +203,9 @@ static bool perf_stalled(struct coll_source *base)
 	if (first)
 		s->enabled.len = 0;
 	for (size_t i = 0; i < s->cpus.len; i++) {
-		struct reading r;
+		struct coll_perf_value r;
 
-		take_reading(s->sampling.data[i * s->events.len], &r);
+		coll_perf_read(s->sampling.data[i * s->events.len], &r);
 		if (first && vec_push(&s->enabled, r.enabled))
 			return false;
 		stalled |= !first && r.enabled == s->enabled.data[i];
@@ -237,31 +224,6 @@ static const struct coll_source_ops perf_ops = {
 	.stalled = perf_stalled,
 	.free = perf_free,
 };
-
-/* "0-3,5": the CPUs that are online. */
-static int read_cpus(struct perf_source *s, struct err *err)
-{
-	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
-	char *rest, *word;
-	int rc = file_slurp(AT_FDCWD, "/sys/devices/system/cpu/online", 1 << 16, &text,
-			    err);
-
-	if (rc || !text.len) {
-		strbuf_reset(&text);
-		strbuf_printf(&text, "0-%ld", sysconf(_SC_NPROCESSORS_CONF) - 1);
-	}
-	rest = text.data;
-	while ((word = strsep(&rest, ",\n"))) {
-		int from, to, n = sscanf(word, "%d-%d", &from, &to);
-
-		if (n < 1)
-			continue;
-		for (int cpu = from; cpu <= (n == 2 ? to : from); cpu++)
-			if (vec_push(&s->cpus, cpu))
-				return err_errno(err, -ENOMEM, "CPUs");
-	}
-	return s->cpus.len ? 0 : err_set(err, -ENODEV, "no CPU is online");
-}
 
 /* Maps the CPU's ring; smaller, if so much may not be locked. */
 static int map_ring(struct perf_source *s, int fd, struct err *err)
@@ -302,20 +264,6 @@ static int attach(struct perf_source *s, size_t cpu, int fd, struct err *err)
 	return 0;
 }
 
-static int open_sampling(struct coll_event *e, const struct coll_perf_open *how,
-			 struct err *err)
-{
-	int fd = coll_perf_open_event(e, how, err);
-
-	/* single threads may be sampled in user mode by anyone, at most levels */
-	if (fd == -EACCES && how->pid != -1 && e->spec.kernel && e->spec.user &&
-	    !e->user_only) {
-		e->user_only = true;
-		fd = coll_perf_open_event(e, how, err);
-	}
-	return fd;
-}
-
 static int keep(struct perf_source *s, bool sampling, int fd, struct err *err)
 {
 	int rc = sampling ? vec_push(&s->sampling, fd) : vec_push(&s->sideband, fd);
@@ -339,7 +287,7 @@ static int open_one(struct perf_source *s, const struct coll_source_want *opt, s
 	if (!rc)
 		rc = attach(s, cpu, fd, err);
 	for (size_t i = 0; !rc && i < opt->nr_events; i++) {
-		fd = open_sampling(&opt->events[i], how, err);
+		fd = coll_perf_open_event(&opt->events[i], how, err);
 		if (fd < 0)
 			return fd;
 		which.event = i;
@@ -374,7 +322,7 @@ static int open_all(struct perf_source *s, const struct coll_source_want *opt,
 	int rc = 0;
 
 	for (size_t c = 0; c < s->cpus.len; c++) {
-		how.cpu = s->cpus.data[c];
+		how.cpu = (int)s->cpus.data[c];
 		for (size_t t = 0; t < nr; t++) {
 			if (opt->nr_tids)
 				how.pid = (pid_t)opt->tids[t];
@@ -401,16 +349,6 @@ static int copy_names(struct perf_source *s, const struct coll_source_want *opt,
 	return 0;
 }
 
-static void raise_descriptor_limit(void)
-{
-	struct rlimit lim;
-
-	if (getrlimit(RLIMIT_NOFILE, &lim) || lim.rlim_cur == lim.rlim_max)
-		return;
-	lim.rlim_cur = lim.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &lim);
-}
-
 static int open_perf(const struct coll_source_want *w, struct coll_source **out,
 		     char notes[256], struct err *err)
 {
@@ -429,8 +367,9 @@ static int open_perf(const struct coll_source_want *w, struct coll_source **out,
 	s->on_exec = opt->on_exec;
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	notes[0] = '\0';
-	raise_descriptor_limit();
-	rc = s->epoll < 0 ? err_errno(err, -errno, "epoll") : read_cpus(s, err);
+	coll_perf_raise_limit();
+	rc = s->epoll < 0 ? err_errno(err, -errno, "epoll")
+			  : coll_cpus_online(&s->cpus, err);
 	if (!rc)
 		rc = copy_names(s, opt, err);
 	if (!rc)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -34,17 +35,10 @@ static const struct fallback {
 	void (*leave_out)(struct perf_event_attr *attr);
 } fallbacks[] = { { no_lost_count } };
 
-static int open_attr(struct perf_event_attr *attr, const struct coll_perf_open *how)
+/* What samples hold, and how they come. */
+static void ask_samples(struct perf_event_attr *attr, const struct coll_perf_open *how)
 {
-	int fd;
-
-	attr->size = sizeof(*attr);
 	coll_layout_ask(how->callchain, attr);
-	attr->read_format = PERF_FORMAT_LOST | PERF_FORMAT_TOTAL_TIME_ENABLED |
-			    PERF_FORMAT_TOTAL_TIME_RUNNING;
-	attr->disabled = 1;
-	attr->inherit = how->inherit;
-	attr->enable_on_exec = how->on_exec;
 	attr->use_clockid = 1;
 	attr->clockid = CLOCK_MONOTONIC;
 	attr->watermark = 1;
@@ -55,6 +49,20 @@ static int open_attr(struct perf_event_attr *attr, const struct coll_perf_open *
 		attr->sample_max_stack =
 			(uint16_t)(how->max_stack < most ? how->max_stack : most);
 	}
+}
+
+static int open_attr(struct perf_event_attr *attr, const struct coll_perf_open *how)
+{
+	int fd;
+
+	attr->size = sizeof(*attr);
+	attr->read_format = PERF_FORMAT_LOST | PERF_FORMAT_TOTAL_TIME_ENABLED |
+			    PERF_FORMAT_TOTAL_TIME_RUNNING;
+	attr->disabled = 1;
+	attr->inherit = how->inherit;
+	attr->enable_on_exec = how->on_exec;
+	if (!how->counts)
+		ask_samples(attr, how);
 	fd = sys_perf_event_open(attr, how->pid, how->cpu, -1);
 	for (size_t i = 0; fd == -EINVAL && i < sizeof(fallbacks) / sizeof(fallbacks[0]);
 	     i++) {
@@ -81,10 +89,9 @@ static int encode(const struct coll_event *e, struct perf_event_attr *attr,
 	attr->exclude_kernel = attr->exclude_user = 0;
 	if (e->spec.kernel && e->spec.user)
 		return 0;
-	return err_set(
-		err, -EINVAL,
-		"%s: %s samples kernel and user code alike: leave KERNEL and USER 1",
-		e->spec.event.name, as.pmu);
+	return err_set(err, -EINVAL,
+		       "%s: %s sees kernel and user code alike: leave KERNEL and USER 1",
+		       e->spec.event.name, as.pmu);
 }
 
 int coll_perf_open_group(const struct coll_event *e, int group)
@@ -172,9 +179,14 @@ static int explain_permission(const struct coll_event *e, const char *name,
 		name, strerror(-code), enough, level);
 }
 
-static int explain_unsupported(const struct coll_event *e, const char *name, int code,
+static int explain_unsupported(const struct coll_event *e, const char *name,
+			       const struct coll_perf_open *how, int code,
 			       struct err *err)
 {
+	const char *instead = how->counts ? "count what the kernel does instead: -e "
+					    "task-clock,page-faults"
+					  : "sample by time instead: -e TIMER";
+
 	if (!e || e->spec.event.kind != EV_HARDWARE)
 		return err_set(err, code, "%s: this kernel does not know the event",
 			       name);
@@ -183,13 +195,12 @@ static int explain_unsupported(const struct coll_event *e, const char *name, int
 			err, code,
 			"%s: this machine offers no performance counters (a virtual "
 			"machine without them?), so no hardware event can be counted; "
-			"sample by time instead: -e TIMER",
-			name);
+			"%s",
+			name, instead);
 	return err_set(
 		err, code,
-		"%s: this processor does not count the event, or cannot sample by it; "
-		"try another, or -e TIMER",
-		name);
+		"%s: this processor does not count the event%s; try another, or %s", name,
+		how->counts ? "" : ", or cannot sample by it", instead);
 }
 
 /* Why perf_event_open() failed, and the remedy; @e NULL: the side-band event. */
@@ -211,7 +222,7 @@ static int explain(const struct coll_event *e, const struct coll_perf_open *how,
 	case ENOENT:
 	case EOPNOTSUPP:
 	case ENODEV:
-		return explain_unsupported(e, name, code, err);
+		return explain_unsupported(e, name, how, code, err);
 	case ESRCH:
 		return err_set(err, code, "process %d: there is no such process",
 			       how->pid);
@@ -232,24 +243,66 @@ static int explain(const struct coll_event *e, const struct coll_perf_open *how,
 	}
 }
 
-int coll_perf_open_event(const struct coll_event *e, const struct coll_perf_open *how,
-			 struct err *err)
+static int open_event(const struct coll_event *e, const struct coll_perf_open *how,
+		      struct err *err)
 {
 	struct perf_event_attr attr = {
-		.sample_period = e->period ? e->period : e->rate_hz,
-		.freq = !e->period,
 		.exclude_kernel = !e->spec.kernel || e->user_only,
 		.exclude_user = !e->spec.user,
 		.exclude_hv = 1,
-		/* an idle CPU does nothing: cycles do not count it either */
-		.exclude_idle = 1,
 	};
-	int fd = encode(e, &attr, err);
+	int fd;
 
+	if (!how->counts) {
+		attr.sample_period = e->period ? e->period : e->rate_hz;
+		attr.freq = !e->period;
+		/* an idle CPU does nothing: cycles do not count it either */
+		attr.exclude_idle = 1;
+	}
+	fd = encode(e, &attr, err);
 	if (fd < 0)
 		return fd;
 	fd = open_attr(&attr, how);
 	return fd < 0 ? explain(e, how, fd, err) : fd;
+}
+
+int coll_perf_open_event(struct coll_event *e, const struct coll_perf_open *how,
+			 struct err *err)
+{
+	struct err refused = { 0 };
+	int fd = open_event(e, how, &refused);
+
+	/* single threads may be watched in user mode by anyone, at most levels */
+	if (fd == -EACCES && how->pid != -1 && e->spec.kernel && e->spec.user &&
+	    !e->user_only) {
+		e->user_only = true;
+		return open_event(e, how, err);
+	}
+	if (fd < 0 && err)
+		*err = refused;
+	return fd;
+}
+
+bool coll_perf_read(int fd, struct coll_perf_value *out)
+{
+	ssize_t n;
+
+	*out = (struct coll_perf_value){ 0 };
+	n = read(fd, out, sizeof(*out));
+	if (n >= (ssize_t)offsetof(struct coll_perf_value, lost))
+		return true;
+	*out = (struct coll_perf_value){ 0 };
+	return false;
+}
+
+void coll_perf_raise_limit(void)
+{
+	struct rlimit lim;
+
+	if (getrlimit(RLIMIT_NOFILE, &lim) || lim.rlim_cur == lim.rlim_max)
+		return;
+	lim.rlim_cur = lim.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &lim);
 }
 
 int coll_perf_open_sideband(const struct coll_perf_open *how, struct err *err)

@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "events/event_spec.h"
 
-/* One event as it will be sampled. */
+/* One event as it will be sampled, or counted. */
 struct coll_event {
 	struct ev_spec spec;
 	uint64_t period;  /* events per sample; 0: as many as @rate_hz needs */
@@ -22,17 +22,32 @@ struct coll_perf_open {
 	pid_t pid; /* -1: whoever runs on @cpu */
 	int cpu;
 	bool inherit, on_exec;
+	bool counts; /* it takes no samples; what follows is of samples */
 	bool callchain;
 	uint32_t max_stack; /* frames of a chain; 0: sysctl kernel.perf_event_max_stack */
 	size_t watermark;   /* bytes in the ring that wake the reader */
 };
 
 /**
- * coll_perf_open_event - opens a sampling event, disabled
+ * coll_perf_open_event - opens an event that samples, or counts, disabled
+ * Where the kernel's part of a thread is not allowed, it is opened without, and
+ * @e->user_only is set.
  * Returns the descriptor, or -errno with what to do about it.
  */
-int coll_perf_open_event(const struct coll_event *e, const struct coll_perf_open *how,
+int coll_perf_open_event(struct coll_event *e, const struct coll_perf_open *how,
 			 struct err *err);
+
+/* What an event has counted, with all that inherited from it, and for how many
+ * nanoseconds it was to be counted and was; an older kernel does not tell @lost. */
+struct coll_perf_value {
+	uint64_t count, enabled, running, lost;
+};
+
+/* False, and all 0, if the kernel does not tell: it gave the event up. */
+bool coll_perf_read(int fd, struct coll_perf_value *out);
+
+/* Lets this process have as many descriptors as it may: events need many. */
+void coll_perf_raise_limit(void);
 
 /* Opens an event of this thread that only counts, in the group of another one; -1: as the
  * first of a group.  Returns the descriptor, or -errno. */

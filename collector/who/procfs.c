@@ -155,6 +155,14 @@ bool coll_proc_is_over(uint32_t tgid)
 	       (stat.state == 'Z' || stat.state == 'X') && stat.threads <= 1;
 }
 
+bool coll_proc_thread_is_over(uint32_t tid)
+{
+	struct stat_line stat;
+	int rc = read_stat(tid, &stat, NULL);
+
+	return rc == -ESRCH || (!rc && (stat.state == 'Z' || stat.state == 'X'));
+}
+
 /* ---- in a helper */
 
 /* What goes over the wire before the texts, in their order. */

@@ -66,6 +66,8 @@ uint32_t coll_proc_parent(uint32_t tgid);
 
 /* True if no thread of the process is alive, whether somebody waited for it or not. */
 bool coll_proc_is_over(uint32_t tgid);
+/* The same of one thread. */
+bool coll_proc_thread_is_over(uint32_t tid);
 
 /* Only where waiting does no harm: the command line (may wait for the process) and the
  * cgroup; NULL if unknown.  Heap. */

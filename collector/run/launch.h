@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef COLLECTOR_RECORD_LAUNCH_H
-#define COLLECTOR_RECORD_LAUNCH_H
+#ifndef COLLECTOR_RUN_LAUNCH_H
+#define COLLECTOR_RUN_LAUNCH_H
 
 #include <signal.h>
 #include <stdbool.h>
@@ -32,6 +32,8 @@ int coll_launch_prepare(struct coll_launch *l, char **argv, const sigset_t *mask
 int coll_launch_go(struct coll_launch *l, const char *name, struct err *err);
 /* Looks whether it has ended, without waiting. */
 void coll_launch_poll(struct coll_launch *l);
+/* The exit status where coll_launch_check() or coll_launch_go() returned @rc. */
+int coll_launch_refused(int rc);
 /* What a shell would say of it: 0-255, 128 and the signal's number. */
 int coll_launch_exit_status(const struct coll_launch *l);
 /* One that was never let go ends. */

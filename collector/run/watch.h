@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef COLLECTOR_RECORD_WATCH_H
-#define COLLECTOR_RECORD_WATCH_H
+#ifndef COLLECTOR_RUN_WATCH_H
+#define COLLECTOR_RUN_WATCH_H
 
 #include <poll.h>
 #include <signal.h>
@@ -8,8 +8,9 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/ids.h"
 #include "base/vec.h"
-#include "collector/record/launch.h"
+#include "collector/run/launch.h"
 
 /* Waits for samples, signals, and the end of what is profiled. */
 struct coll_watch {
@@ -26,8 +27,12 @@ void coll_watch_fini(struct coll_watch *w);
 
 /* The descriptor that is readable when samples wait; borrowed. */
 void coll_watch_source(struct coll_watch *w, int fd);
-/* A process whose end is waited for.  0, -ESRCH, or another -errno. */
-int coll_watch_process(struct coll_watch *w, uint32_t tgid, struct err *err);
+/**
+ * coll_watch_processes - waits for the end of these, too
+ * @pids: of -p; numbers of threads become those of their processes, each once
+ * Returns 0, -ESRCH if there is no such process, or another -errno.
+ */
+int coll_watch_processes(struct coll_watch *w, struct ids *pids, struct err *err);
 
 /**
  * coll_watch_wait - waits until something happens
@@ -38,5 +43,8 @@ void coll_watch_wait(struct coll_watch *w, struct coll_launch *l, int timeout_ms
 
 /* True if the run is over. */
 bool coll_watch_done(const struct coll_watch *w, const struct coll_launch *l);
+
+/* The exit status of a run that did all it could: the command's, if there is one. */
+int coll_watch_status(const struct coll_watch *w, const struct coll_launch *l);
 
 #endif

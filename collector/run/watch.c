@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "collector/record/watch.h"
+#include "collector/run/watch.h"
 
 #include <errno.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "collector/who/procfs.h"
 
 enum { FD_SOURCE, FD_SIGNALS, FD_PROCESSES };
 
@@ -55,7 +57,7 @@ void coll_watch_source(struct coll_watch *w, int fd)
 	w->fds.data[FD_SOURCE].fd = fd;
 }
 
-int coll_watch_process(struct coll_watch *w, uint32_t tgid, struct err *err)
+static int add_process(struct coll_watch *w, uint32_t tgid, struct err *err)
 {
 	struct pollfd p = { .events = POLLIN };
 
@@ -68,6 +70,27 @@ int coll_watch_process(struct coll_watch *w, uint32_t tgid, struct err *err)
 	}
 	w->alive++;
 	return 0;
+}
+
+int coll_watch_processes(struct coll_watch *w, struct ids *pids, struct err *err)
+{
+	size_t nr = pids->len;
+	int rc = 0;
+
+	pids->len = 0;
+	for (size_t i = 0; !rc && i < nr; i++) {
+		uint32_t pid = pids->data[i], tgid = coll_proc_tgid(pid);
+
+		if (!tgid)
+			return err_set(err, -ESRCH,
+				       "-p %u: there is no such process (has it ended?)",
+				       pid);
+		if (ids_has(pids, tgid))
+			continue;
+		pids->data[pids->len++] = tgid;
+		rc = add_process(w, tgid, err);
+	}
+	return rc;
 }
 
 static void take_signals(struct coll_watch *w, struct coll_launch *l)
@@ -113,4 +136,11 @@ bool coll_watch_done(const struct coll_watch *w, const struct coll_launch *l)
 	if (l->pid)
 		return l->ended || w->interrupts > 1;
 	return w->interrupts || (processes && !w->alive);
+}
+
+int coll_watch_status(const struct coll_watch *w, const struct coll_launch *l)
+{
+	if (!l->pid)
+		return 0;
+	return l->ended ? coll_launch_exit_status(l) : 128 + w->signal;
 }

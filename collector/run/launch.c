@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "collector/record/launch.h"
+#include "collector/run/launch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -126,6 +126,11 @@ void coll_launch_poll(struct coll_launch *l)
 {
 	if (l->pid && !l->ended && waitpid(l->pid, &l->status, WNOHANG) == l->pid)
 		l->ended = true;
+}
+
+int coll_launch_refused(int rc)
+{
+	return rc == -ENOENT ? COLL_EXIT_NOT_FOUND : COLL_EXIT_NOT_EXECUTABLE;
 }
 
 int coll_launch_exit_status(const struct coll_launch *l)
