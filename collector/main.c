@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "base/opt.h"
+#include "collector/count/count.h"
 #include "collector/daemon/client.h"
 #include "collector/daemon/daemon.h"
 #include "collector/events/command.h"
@@ -16,6 +17,8 @@ static const struct command {
 } commands[] = {
 	{ "record", "profile a command, processes or the machine into a session",
 	  coll_record },
+	{ "count", "count events of a command, processes or the machine, without samples",
+	  coll_count },
 	{ "replay", "file the samples of a saved stream of the driver", coll_replay },
 	{ "daemon", "profile the machine for as long as it runs", coll_daemon },
 	{ "config", "print the daemon's options and where they come from",
@@ -44,6 +47,8 @@ static const struct opt_program program = {
 	.about =
 		"Collects samples into OProfile sample files. Commands:\n"
 		"  record    profile a command, processes or the machine into a session\n"
+		"  count     count events of a command, processes or the machine, "
+		"without samples\n"
 		"  replay    file the samples of a saved stream of the driver\n"
 		"  daemon    profile the machine for as long as it runs\n"
 		"  config    print the daemon's options and where they come from\n"

@@ -13,11 +13,15 @@
 
 enum { MAX_TEXT = 256, MAX_SHOWN = 12 };
 
-static const char syntax[] = "it is NAME:COUNT:UNITMASK:KERNEL:USER, as "
-			     "cycles:100000:0:0:1 for user code only";
+/* What is sampled has a count, which is the first field behind the name. */
+static const char sampled[] = "it is NAME:COUNT:UNITMASK:KERNEL:USER, as "
+			      "cycles:100000:0:0:1 for user code only";
+static const char counted[] = "it is NAME:UNITMASK:KERNEL:USER, as cycles:0:0:1 for "
+			      "user code only (a COUNT is for samples)";
 
 /* The fields behind the name, in order; NULL: not given. */
 struct fields {
+	const char *syntax; /* one of the above */
 	const char *count, *mask, *kernel, *user;
 };
 
@@ -80,9 +84,10 @@ static int set_table_mask(const struct ev_masks *s, const char *given, const cha
 	return 0;
 }
 
-static int set_mask(const char *given, const char *text, struct ev_spec *s,
+static int set_mask(const struct fields *f, const char *text, struct ev_spec *s,
 		    struct err *err)
 {
+	const char *given = f->mask;
 	const struct ev_masks *masks = s->event.def ? s->event.def->masks : NULL;
 	unsigned long long number = 0;
 	struct err why = { 0 };
@@ -90,13 +95,14 @@ static int set_mask(const char *given, const char *text, struct ev_spec *s,
 	if (masks)
 		return set_table_mask(masks, given, text, s, err);
 	if (given && opt_number(given, "unit mask", 0, UINT32_MAX, &number, &why))
-		return err_set(err, -EINVAL, "event %s: %s; %s", text, why.msg, syntax);
+		return err_set(err, -EINVAL, "event %s: %s; %s", text, why.msg,
+			       f->syntax);
 	s->unit_mask = number;
 	if (number && !s->event.raw)
 		return err_set(err, -EINVAL,
 			       "event %s: %s has no unit masks; write 0, or give the "
-			       "event as a raw code, rNNN",
-			       text, s->event.name);
+			       "event as a raw code, rNNN; %s",
+			       text, s->event.name, f->syntax);
 	if (number > 0xff)
 		return err_set(err, -EINVAL,
 			       "event %s: the unit mask of a raw code has 8 bits", text);
@@ -105,16 +111,21 @@ static int set_mask(const char *given, const char *text, struct ev_spec *s,
 
 /* ---- the rest */
 
-static int set_count(const char *given, const char *text, struct ev_spec *s,
+static int set_count(const struct fields *f, const char *text, struct ev_spec *s,
 		     struct err *err)
 {
 	const struct ev_def *d = s->event.def;
+	bool ibs = d && d->ext && !strncmp(d->ext, "ibs_", 4);
 	struct err why = { 0 };
 	unsigned long long count = 0;
 
+	if (ibs && f->syntax == counted)
+		return err_set(err, -EINVAL,
+			       "event %s: IBS takes samples, and counts nothing", text);
 	/* a sample file's header holds 32 bits of it */
-	if (given && opt_number(given, "count", 0, UINT32_MAX, &count, &why))
-		return err_set(err, -EINVAL, "event %s: %s; %s", text, why.msg, syntax);
+	if (f->count && opt_number(f->count, "count", 0, UINT32_MAX, &count, &why))
+		return err_set(err, -EINVAL, "event %s: %s; %s", text, why.msg,
+			       f->syntax);
 	s->count = count;
 	if (count && d && count < d->minimum)
 		return err_set(
@@ -123,7 +134,7 @@ static int set_count(const char *given, const char *text, struct ev_spec *s,
 			"the least is %llu",
 			text, count, d->name, (unsigned long long)d->minimum);
 	/* the lowest four bits are not there */
-	if (count % 16 && d && d->ext && !strncmp(d->ext, "ibs_", 4))
+	if (count % 16 && ibs)
 		return err_set(
 			err, -EINVAL,
 			"event %s: IBS takes counts that are multiples of 16: %llu or "
@@ -132,8 +143,8 @@ static int set_count(const char *given, const char *text, struct ev_spec *s,
 	return 0;
 }
 
-static int set_flag(const char *given, const char *what, const char *text, bool *flag,
-		    struct err *err)
+static int set_flag(const struct fields *f, const char *given, const char *what,
+		    const char *text, bool *flag, struct err *err)
 {
 	struct err why = { 0 };
 	unsigned long long value;
@@ -141,7 +152,8 @@ static int set_flag(const char *given, const char *what, const char *text, bool 
 	if (!given)
 		return 0;
 	if (opt_number(given, what, 0, 1, &value, &why))
-		return err_set(err, -EINVAL, "event %s: %s; %s", text, why.msg, syntax);
+		return err_set(err, -EINVAL, "event %s: %s; %s", text, why.msg,
+			       f->syntax);
 	*flag = value;
 	return 0;
 }
@@ -162,19 +174,19 @@ static int split(char *rest, const char *text, struct fields *f, struct ev_spec 
 		 struct err *err)
 {
 	const char **all[] = { &f->count, &f->mask, &f->kernel, &f->user };
-	size_t i = 0;
+	size_t i = f->syntax == counted;
 	char *word;
 
 	while ((word = strsep(&rest, ":"))) {
 		if (i == 4)
-			return err_set(err, -EINVAL,
-				       "event %s: more than five fields: %s", text,
-				       syntax);
+			return err_set(err, -EINVAL, "event %s: more than %s fields: %s",
+				       text, f->syntax == counted ? "four" : "five",
+				       f->syntax);
 		if (i < 3 && set_mode(word, s)) {
 			if (rest)
 				return err_set(err, -EINVAL,
 					       "event %s: nothing may follow \"%s\"; %s",
-					       text, word, syntax);
+					       text, word, f->syntax);
 			return 0;
 		}
 		if (*word)
@@ -197,11 +209,11 @@ static int unknown(const struct ev_tables *in, const char *name, struct err *err
 		       strbuf_str(&hint));
 }
 
-int ev_spec_parse_in(const struct ev_tables *in, const char *text, struct ev_spec *out,
-		     struct err *err)
+static int parse(const struct ev_tables *in, const char *syntax, const char *text,
+		 struct ev_spec *out, struct err *err)
 {
 	struct ev_spec s = { .kernel = true, .user = true };
-	struct fields f = { 0 };
+	struct fields f = { .syntax = syntax };
 	char copy[MAX_TEXT], *rest = copy, *name;
 	int rc;
 
@@ -214,13 +226,13 @@ int ev_spec_parse_in(const struct ev_tables *in, const char *text, struct ev_spe
 	if (!ev_event_find(in, name, &s.event, s.raw_name))
 		return unknown(in, name, err);
 	rc = rest ? split(rest, text, &f, &s, err) : 0;
-	rc = rc ? rc : set_count(f.count, text, &s, err);
-	rc = rc ? rc : set_flag(f.kernel, "kernel", text, &s.kernel, err);
-	rc = rc ? rc : set_flag(f.user, "user", text, &s.user, err);
-	rc = rc ? rc : set_mask(f.mask, text, &s, err);
+	rc = rc ? rc : set_count(&f, text, &s, err);
+	rc = rc ? rc : set_flag(&f, f.kernel, "kernel", text, &s.kernel, err);
+	rc = rc ? rc : set_flag(&f, f.user, "user", text, &s.user, err);
+	rc = rc ? rc : set_mask(&f, text, &s, err);
 	if (!rc && !s.kernel && !s.user)
 		rc = err_set(err, -EINVAL,
-			     "event %s: neither kernel nor user code would be sampled; "
+			     "event %s: neither kernel nor user code would be seen; "
 			     "set one of the last two fields to 1",
 			     text);
 	if (!rc)
@@ -228,15 +240,32 @@ int ev_spec_parse_in(const struct ev_tables *in, const char *text, struct ev_spe
 	return rc;
 }
 
-int ev_spec_parse(const char *text, struct ev_spec *out, struct err *err)
+int ev_spec_parse_in(const struct ev_tables *in, const char *text, struct ev_spec *out,
+		     struct err *err)
+{
+	return parse(in, sampled, text, out, err);
+}
+
+static int parse_here(const char *syntax, const char *text, struct ev_spec *out,
+		      struct err *err)
 {
 	const char *why;
 	const struct ev_tables *tables = ev_machine_tables(&why);
-	int rc = ev_spec_parse_in(tables, text, out, err);
+	int rc = parse(tables, syntax, text, out, err);
 
 	if (rc == -ENOENT && *why)
 		return err_add(err, rc, "%s", why);
 	return rc;
+}
+
+int ev_spec_parse(const char *text, struct ev_spec *out, struct err *err)
+{
+	return parse_here(sampled, text, out, err);
+}
+
+int ev_spec_parse_counted(const char *text, struct ev_spec *out, struct err *err)
+{
+	return parse_here(counted, text, out, err);
 }
 
 void ev_spec_copy(struct ev_spec *to, const struct ev_spec *from)

@@ -36,6 +36,8 @@ int ev_spec_parse_in(const struct ev_tables *in, const char *text, struct ev_spe
 
 /* The same with the tables of this machine. */
 int ev_spec_parse(const char *text, struct ev_spec *out, struct err *err);
+/* The same of what is counted without samples: NAME[:UNITMASK[:KERNEL[:USER]]]. */
+int ev_spec_parse_counted(const char *text, struct ev_spec *out, struct err *err);
 
 void ev_spec_copy(struct ev_spec *to, const struct ev_spec *from);
 

@@ -15,7 +15,7 @@ BEGIN {
 	rooms["events"] = "generate main table"
 	rooms["libspec"] = "spec session sample name"
 	rooms["libsym"] = "server helper code dwarf elf wire file table"
-	rooms["collector"] = "main record daemon events engine run source " \
+	rooms["collector"] = "main count record daemon events engine run source " \
 		"store who rec"
 	# foreign header => the only files that may include it; <elf.h> is libc's
 	only["^fuse(_lowlevel|_opt|_common)?[.]h$|^fuse3?/"] = \

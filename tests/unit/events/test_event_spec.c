@@ -207,3 +207,42 @@ Test(event_spec, refuses_a_text_without_end)
 	text[200] = '\0';
 	cr_expect_eq(parse(NULL, text, &s, &err), -ENOENT);
 }
+
+/* What is counted has no count. */
+
+Test(event_spec, counted_has_its_unit_mask_behind_the_name)
+{
+	struct err err = { 0 };
+	struct ev_spec s;
+
+	cr_assert_eq(ev_spec_parse_counted("r1c2:3:0:1", &s, &err), 0, "%s", err.msg);
+	cr_expect_eq(s.count, 0);
+	cr_expect_eq(s.unit_mask, 3);
+	cr_expect_not(s.kernel);
+	cr_expect(s.user);
+	cr_assert_eq(ev_spec_parse_counted("page-faults:sys", &s, &err), 0, "%s",
+		     err.msg);
+	cr_expect(s.kernel);
+	cr_expect_not(s.user);
+	cr_assert_eq(ev_spec_parse_counted("task-clock::1", &s, &err), 0, "%s", err.msg);
+	cr_expect(s.kernel && s.user);
+}
+
+Test(event_spec, counted_refuses_a_count)
+{
+	static const struct refusal rows[] = {
+		{ "page-faults:1000", "a COUNT is for samples", -EINVAL },
+		{ "page-faults:1:0:1:1", "more than four fields", -EINVAL },
+		{ "page-faults:0:0:0", "neither kernel nor user", -EINVAL },
+		{ "page-faults:0:2", "kernel: \"2\"", -EINVAL },
+		{ "page-fault", "did you mean page-faults", -ENOENT },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct err err = { 0 };
+		struct ev_spec s;
+
+		cr_expect_eq(ev_spec_parse_counted(rows[i].text, &s, &err), rows[i].code);
+		cr_expect(strstr(err.msg, rows[i].why), "%s", err.msg);
+	}
+}
