@@ -257,6 +257,16 @@ static enum spec_stat store_ext(struct coll_collect *c, const struct coll_rec *r
 	return what;
 }
 
+/* Notes whose sample it is for the tasks table. */
+static void note(struct coll_collect *c, const struct coll_rec *rec,
+		 struct coll_task *task, const struct coll_context *at)
+{
+	if (!task->noted)
+		coll_tasks_note(&c->tasks, task);
+	if (rec->tid != task->tgid)
+		coll_tasks_note_thread(&c->tasks, task, rec->tid, at->tgid, at->tid);
+}
+
 static void store(struct coll_collect *c, const struct coll_rec *rec,
 		  struct coll_task *task, struct coll_context *at, uint64_t key_at)
 {
@@ -275,8 +285,8 @@ static void store(struct coll_collect *c, const struct coll_rec *rec,
 				  &(struct coll_count){ .weight = 1, .samples = 1 });
 	if (what != COLL_WAITS)
 		count(c, what);
-	if ((what == SPEC_STAT_STORED || what == COLL_WAITS) && !task->noted)
-		coll_tasks_note(&c->tasks, task);
+	if (what == SPEC_STAT_STORED || what == COLL_WAITS)
+		note(c, rec, task, at);
 }
 
 /* The place of a sample. */

@@ -61,7 +61,9 @@ static void answered(void *ctx, uint64_t tgid, int rc, char *answer, size_t len)
 
 bool coll_processes_ask(struct coll_collect *c, struct coll_task *task)
 {
-	const struct coll_question q = { .kind = COLL_ASK_PROCESS,
+	const struct coll_question q = { .kind = c->tasks.threads.wanted
+							 ? COLL_ASK_THREADS
+							 : COLL_ASK_PROCESS,
 					 .lane = coll_lane_process(task->tgid),
 					 .data = &task->tgid,
 					 .len = sizeof(task->tgid),

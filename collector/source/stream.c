@@ -314,14 +314,13 @@ static int take_anon(struct coll_stream *s, const struct note *n)
 
 static int take_exit(struct coll_stream *s, const struct note *n)
 {
-	/* the number of a process is that of its first thread, which may end before it */
 	struct coll_rec rec = { .kind = COLL_REC_EXIT,
 				.time_ns = n->w[1],
 				.tid = n->arg,
 				.cpu = UINT32_MAX };
 
 	rec.tgid = (uint32_t)n->w[0];
-	return rec.tid == rec.tgid ? hand_over(s, &rec) : 0;
+	return hand_over(s, &rec);
 }
 
 /* What the driver's reasons are called in a session. */

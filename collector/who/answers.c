@@ -11,6 +11,7 @@ void coll_answer(enum coll_question_kind kind, char *question, size_t len,
 							struct strbuf *out) = {
 		[COLL_ASK_FILE] = coll_identify_answer,
 		[COLL_ASK_PROCESS] = coll_proc_answer,
+		[COLL_ASK_THREADS] = coll_proc_answer_threads,
 		[COLL_ASK_WORDS] = coll_proc_answer_words,
 	};
 

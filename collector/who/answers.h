@@ -10,7 +10,8 @@
 enum coll_question_kind {
 	COLL_ASK_FILE,    /* which file a mapping is of: collector/who/identify.h */
 	COLL_ASK_PROCESS, /* everything that /proc tells of one: collector/who/procfs.h */
-	COLL_ASK_WORDS,   /* the same without its mappings */
+	COLL_ASK_THREADS, /* that, and its threads */
+	COLL_ASK_WORDS,   /* the same without mappings and threads */
 	COLL_NR_QUESTIONS
 };
 

@@ -22,17 +22,33 @@
 /* /proc tells times in ticks. */
 #define SAME_NS 50000000ULL
 
-enum { MAX_SMALL = 1 << 16, MAX_WORDS = 1 << 17 };
+enum {
+	MAX_SMALL = 1 << 16,
+	/* of a process with more, some have no name */
+	MAX_THREADS = 1 << 17,
+	MAX_BUT_MAPS = (1 << 18) + MAX_THREADS * (int)sizeof(struct coll_proc_thread)
+};
 
-static int slurp(uint32_t tgid, const char *what, size_t max, struct strbuf *out,
-		 struct err *err)
+/* @tid: of the files below task/TID; 0: of those of the process. */
+static int slurp_of(uint32_t tgid, uint32_t tid, const char *what, size_t max,
+		    struct strbuf *out, struct err *err)
 {
 	char path[64];
 	int rc;
 
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/%s", tgid, what);
+	if (tid)
+		snprintf(path, sizeof(path), "/proc/%" PRIu32 "/task/%" PRIu32 "/%s",
+			 tgid, tid, what);
+	else
+		snprintf(path, sizeof(path), "/proc/%" PRIu32 "/%s", tgid, what);
 	rc = file_slurp(AT_FDCWD, path, max, out, err);
 	return rc == -ENOENT ? -ESRCH : rc;
+}
+
+static int slurp(uint32_t tgid, const char *what, size_t max, struct strbuf *out,
+		 struct err *err)
+{
+	return slurp_of(tgid, 0, what, max, out, err);
 }
 
 uint32_t coll_proc_tgid(uint32_t tid)
@@ -108,12 +124,14 @@ struct stat_line {
 	uint64_t start_ns;
 };
 
-static int read_stat(uint32_t tgid, struct stat_line *out, struct err *err)
+/* @tid: 0: of the whole process, for which the kernel looks at each of its threads. */
+static int read_stat_of(uint32_t tgid, uint32_t tid, struct stat_line *out,
+			struct err *err)
 {
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
 	unsigned long long start;
 	const char *open, *close;
-	int rc = slurp(tgid, "stat", MAX_SMALL, &text, err);
+	int rc = slurp_of(tgid, tid, "stat", MAX_SMALL, &text, err);
 	size_t n;
 
 	*out = (struct stat_line){ 0 };
@@ -133,6 +151,11 @@ static int read_stat(uint32_t tgid, struct stat_line *out, struct err *err)
 	start *= CLOCK_NS_PER_S / (unsigned long long)sysconf(_SC_CLK_TCK);
 	out->start_ns = start - (clock_boot_ns() - clock_mono_ns());
 	return 0;
+}
+
+static int read_stat(uint32_t tgid, struct stat_line *out, struct err *err)
+{
+	return read_stat_of(tgid, 0, out, err);
 }
 
 uint32_t coll_proc_parent(uint32_t tgid)
@@ -165,14 +188,18 @@ bool coll_proc_thread_is_over(uint32_t tid)
 
 /* ---- in a helper */
 
-/* What goes over the wire before the texts, in their order. */
+/* What goes over the wire before the texts, in their order, and the threads. */
 struct wire {
 	int32_t code;
 	uint32_t parent;
 	uint64_t start_ns;
 	char comm[COLL_TASK_COMM];
 	uint32_t len[COLL_PROC_NR_TEXTS]; /* with the NUL; 0: unknown */
+	uint32_t nr_threads;
 };
+
+/* What is asked for beside the words. */
+enum { MAPS = 1, THREADS = 2 };
 
 static void put_text(struct strbuf *out, char *text, uint32_t *len)
 {
@@ -210,7 +237,7 @@ static int read_maps(uint32_t tgid, char **out, struct err *err)
 		strbuf_puts(&kept, line);
 		strbuf_putc(&kept, '\n');
 	}
-	if (strbuf_error(&kept) || kept.len > COLL_ANSWER_MAX - MAX_WORDS)
+	if (strbuf_error(&kept) || kept.len > COLL_ANSWER_MAX - MAX_BUT_MAPS)
 		return err_errno(err, -EFBIG, "/proc/%u/maps", tgid);
 	*out = strbuf_take(&kept);
 	return 0;
@@ -236,15 +263,39 @@ static uint32_t living_thread(uint32_t tgid, const struct stat_line *first)
 	return tid;
 }
 
-static int read_process(uint32_t tgid, bool with_maps, struct wire *w, struct strbuf *out)
+/* The threads of a process that are being read. */
+struct threads {
+	uint32_t tgid, nr;
+	struct strbuf *out;
+};
+
+static int add_thread(void *ctx, uint32_t tid)
 {
+	struct threads *all = ctx;
+	struct coll_proc_thread thread = { .tid = tid };
+	struct stat_line stat;
+
+	if (tid == all->tgid || read_stat_of(all->tgid, tid, &stat, NULL))
+		return 0;
+	thread.start_ns = stat.start_ns;
+	memcpy(thread.comm, stat.comm, sizeof(thread.comm));
+	strbuf_add(all->out, &thread, sizeof(thread));
+	return ++all->nr == MAX_THREADS;
+}
+
+static int read_process(uint32_t tgid, unsigned parts, struct wire *w, struct strbuf *out)
+{
+	CLEANUP(strbuf_fini) struct strbuf found = { 0 };
+	struct threads threads = { .tgid = tgid, .out = &found };
 	struct stat_line before, after;
 	char *maps = NULL;
 	int rc = read_stat(tgid, &before, NULL);
 	uint32_t tid = rc ? tgid : living_thread(tgid, &before);
 
-	if (!rc && with_maps)
+	if (!rc && parts & MAPS)
 		rc = read_maps(tid, &maps, NULL);
+	if (!rc && parts & THREADS)
+		coll_proc_each_thread(tgid, add_thread, &threads);
 	if (!rc) {
 		put_text(out, read_exe(tid), &w->len[COLL_PROC_EXE]);
 		put_text(out, coll_proc_cmdline(tid), &w->len[COLL_PROC_CMDLINE]);
@@ -255,13 +306,15 @@ static int read_process(uint32_t tgid, bool with_maps, struct wire *w, struct st
 			rc = -ESRCH;
 	}
 	put_text(out, maps, &w->len[COLL_PROC_MAPS]);
+	strbuf_add(out, strbuf_str(&found), found.len);
+	w->nr_threads = threads.nr;
 	w->parent = before.parent;
 	w->start_ns = before.start_ns;
 	memcpy(w->comm, before.comm, sizeof(w->comm));
 	return rc;
 }
 
-static void answer(const char *question, size_t len, bool with_maps, struct strbuf *out)
+static void answer(const char *question, size_t len, unsigned parts, struct strbuf *out)
 {
 	struct wire w = { 0 };
 	size_t at = out->len;
@@ -271,19 +324,24 @@ static void answer(const char *question, size_t len, bool with_maps, struct strb
 		return;
 	memcpy(&tgid, question, sizeof(tgid));
 	strbuf_add(out, &w, sizeof(w));
-	w.code = read_process(tgid, with_maps, &w, out);
+	w.code = read_process(tgid, parts, &w, out);
 	if (!strbuf_error(out))
 		memcpy(out->data + at, &w, sizeof(w));
 }
 
 void coll_proc_answer(char *question, size_t len, struct strbuf *out)
 {
-	answer(question, len, true, out);
+	answer(question, len, MAPS, out);
+}
+
+void coll_proc_answer_threads(char *question, size_t len, struct strbuf *out)
+{
+	answer(question, len, MAPS | THREADS, out);
 }
 
 void coll_proc_answer_words(char *question, size_t len, struct strbuf *out)
 {
-	answer(question, len, false, out);
+	answer(question, len, 0, out);
 }
 
 /* ---- in the collector */
@@ -306,10 +364,23 @@ int coll_proc_take(char *bytes, size_t len, struct coll_proc *out)
 		at += w.len[i];
 		len -= w.len[i];
 	}
+	if (w.nr_threads > len / sizeof(struct coll_proc_thread))
+		return -EBADMSG;
+	out->threads = at;
+	out->nr_threads = w.nr_threads;
 	out->parent = w.parent;
 	out->start_ns = w.start_ns;
 	memcpy(out->comm, w.comm, sizeof(out->comm) - 1);
 	return w.code;
+}
+
+struct coll_proc_thread coll_proc_thread(const struct coll_proc *proc, size_t i)
+{
+	struct coll_proc_thread thread;
+
+	memcpy(&thread, proc->threads + i * sizeof(thread), sizeof(thread));
+	thread.comm[sizeof(thread.comm) - 1] = '\0';
+	return thread;
 }
 
 /* The number that a name in /proc is, or 0. */

@@ -19,20 +19,31 @@ enum coll_proc_text {
 	COLL_PROC_NR_TEXTS
 };
 
+/* A thread that is not its first. */
+struct coll_proc_thread {
+	uint32_t tid;
+	char comm[COLL_TASK_COMM];
+	uint64_t start_ns; /* CLOCK_MONOTONIC, in ticks */
+};
+
 struct coll_proc {
 	uint32_t parent;
 	uint64_t start_ns; /* CLOCK_MONOTONIC, in ticks */
 	char comm[COLL_TASK_COMM];
 	char *text[COLL_PROC_NR_TEXTS]; /* in the answer; NULL: unknown */
+	const char *threads;            /* in the answer: see coll_proc_thread() */
+	size_t nr_threads;
 };
 
 /*
  * Much of it waits for the process, which may wait for ever, so it is a question for a
- * helper (collector/who/asker.h): COLL_ASK_PROCESS, or COLL_ASK_WORDS without the
- * mappings.  The question is the number of the process, as uint32_t.
+ * helper (collector/who/asker.h): COLL_ASK_PROCESS, COLL_ASK_THREADS with its threads, or
+ * COLL_ASK_WORDS without its mappings.  The question is the number of the process, as
+ * uint32_t.
  */
 /* In the helper. */
 void coll_proc_answer(char *question, size_t len, struct strbuf *out);
+void coll_proc_answer_threads(char *question, size_t len, struct strbuf *out);
 void coll_proc_answer_words(char *question, size_t len, struct strbuf *out);
 
 /**
@@ -42,6 +53,8 @@ void coll_proc_answer_words(char *question, size_t len, struct strbuf *out);
  * looked at; another -errno of reading; -EBADMSG: that is no answer.
  */
 int coll_proc_take(char *bytes, size_t len, struct coll_proc *out);
+/* One of @nr_threads. */
+struct coll_proc_thread coll_proc_thread(const struct coll_proc *proc, size_t i);
 
 /* ---- what can be read at once, for nobody waits there */
 

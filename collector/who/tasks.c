@@ -16,6 +16,7 @@ void coll_tasks_init(struct coll_tasks *t, struct coll_images *images, int sessi
 {
 	*t = (struct coll_tasks){ .images = images, .session_fd = session_fd };
 	t->dead_end = &t->dead;
+	coll_threads_init(&t->threads);
 }
 
 static void free_task(struct coll_task *task)
@@ -33,6 +34,7 @@ void coll_tasks_reset(struct coll_tasks *t)
 	while (map_u64_next(&t->by_tgid, &pos, &tgid, &value))
 		free_task((struct coll_task *)(uintptr_t)value);
 	map_u64_fini(&t->by_tgid);
+	coll_threads_reset(&t->threads);
 	t->last = t->dead = NULL;
 	t->dead_end = &t->dead;
 }
@@ -40,11 +42,12 @@ void coll_tasks_reset(struct coll_tasks *t)
 /*
  * Rows of the tasks table: each process as it was when it was sampled.  /proc tells of it
  * for as long as it lives; of one that has ended by then the row has what its parent left
- * it, and the path of its program as command line.
+ * it, and the path of its program as command line.  Rows of other threads have a name
+ * only.
  */
 struct coll_task_note {
-	uint32_t tgid, stored;
-	char comm[COLL_COMM];
+	uint32_t tgid, stored, stored_tid;
+	char comm[COLL_TASK_COMM];
 	uint64_t start_ns;
 	char *exe; /* NULL: unknown */
 	struct coll_words *words;
@@ -70,7 +73,7 @@ void coll_tasks_fini(struct coll_tasks *t)
 {
 	drop_notes(t);
 	coll_tasks_reset(t);
-	map_u64_fini(&t->numbers);
+	coll_numbers_fini(&t->numbers);
 }
 
 struct coll_task *coll_tasks_find(struct coll_tasks *t, uint32_t tgid)
@@ -141,22 +144,6 @@ void coll_tasks_adopt(struct coll_task *task)
 	task->await_exec = false;
 }
 
-/* /proc tells times in ticks, so starts some milliseconds apart are the same. */
-enum { SAME_MS = 50, NS_PER_MS = 1000000 };
-
-static bool is_same(uint64_t one_ms, uint64_t other_ms)
-{
-	uint64_t apart = one_ms > other_ms ? one_ms - other_ms : other_ms - one_ms;
-
-	return !one_ms || !other_ms || apart <= SAME_MS;
-}
-
-/* Are two starts of processes the same?  0: unknown. */
-static bool same_start(uint64_t one_ns, uint64_t other_ns)
-{
-	return is_same(one_ns / NS_PER_MS, other_ns / NS_PER_MS);
-}
-
 int coll_tasks_mmap(struct coll_tasks *t, uint32_t tgid, const struct coll_mmap *m)
 {
 	struct coll_map map = { .start = m->start, .file_off = m->pgoff };
@@ -185,16 +172,48 @@ int coll_tasks_mmap(struct coll_tasks *t, uint32_t tgid, const struct coll_mmap 
 	return coll_space_add(&task->space, &map);
 }
 
+/* The name of a thread; NULL: unknown. */
+static const char *name_of(struct coll_tasks *t, uint32_t tgid, uint32_t tid)
+{
+	const struct coll_thread *thread = coll_threads_find(&t->threads, tgid, tid);
+	const struct coll_task *task = coll_tasks_find(t, tgid);
+
+	return thread ? thread->comm : task && tid == tgid ? task->comm : NULL;
+}
+
+/* A new thread has the name of the one that made it. */
+static int fork_thread(struct coll_tasks *t, const struct coll_rec *rec)
+{
+	const struct coll_thread *known =
+		coll_threads_find(&t->threads, rec->tgid, rec->tid);
+	const char *name = name_of(t, rec->tgid, rec->parent.tid);
+	struct coll_thread *thread;
+
+	if (!coll_tasks_need(t, rec->tgid))
+		return -ENOMEM;
+	/* as in coll_tasks_fork() */
+	if (!t->threads.wanted ||
+	    (known && known->start_ns && coll_same_start(known->start_ns, rec->time_ns)))
+		return 0;
+	thread = coll_threads_see(&t->threads, rec->tgid, rec->tid, false, rec->time_ns);
+	if (!thread)
+		return -ENOMEM;
+	if (name)
+		coll_threads_name(thread, name);
+	return 0;
+}
+
 int coll_tasks_fork(struct coll_tasks *t, const struct coll_rec *rec)
 {
 	struct coll_task *parent, *child;
+	const char *name;
 
-	if (rec->tgid == rec->parent.tgid) /* a thread */
-		return coll_tasks_need(t, rec->tgid) ? 0 : -ENOMEM;
+	if (rec->tgid == rec->parent.tgid)
+		return fork_thread(t, rec);
 	child = coll_tasks_find(t, rec->tgid);
 	/* /proc told of it already, and knows better than its parent */
 	if (child && child->known && child->start_ns &&
-	    same_start(child->start_ns, rec->time_ns))
+	    coll_same_start(child->start_ns, rec->time_ns))
 		return 0;
 	coll_tasks_forget(t, rec->tgid);
 	child = coll_tasks_need(t, rec->tgid);
@@ -212,7 +231,8 @@ int coll_tasks_fork(struct coll_tasks *t, const struct coll_rec *rec)
 	child->exe = parent->exe;
 	child->want_exe = parent->want_exe;
 	child->known = parent->known;
-	memcpy(child->comm, parent->comm, sizeof(child->comm));
+	name = name_of(t, rec->parent.tgid, rec->parent.tid);
+	memcpy(child->comm, name ? name : parent->comm, sizeof(child->comm));
 	if (parent->in_tree)
 		coll_tasks_adopt(child);
 	return 0;
@@ -243,6 +263,19 @@ static void forget_cmdline(struct coll_task *task)
 	coll_words_put(old);
 }
 
+static int name_thread(struct coll_tasks *t, const struct coll_rec *rec)
+{
+	struct coll_thread *thread;
+
+	if (!t->threads.wanted)
+		return 0;
+	thread = coll_threads_see(&t->threads, rec->tgid, rec->tid, true, 0);
+	if (!thread)
+		return -ENOMEM;
+	coll_threads_name(thread, rec->comm.name);
+	return 0;
+}
+
 int coll_tasks_comm(struct coll_tasks *t, const struct coll_rec *rec)
 {
 	struct coll_task *task = coll_tasks_need(t, rec->tgid);
@@ -254,7 +287,7 @@ int coll_tasks_comm(struct coll_tasks *t, const struct coll_rec *rec)
 		task->noted = false;
 	}
 	if (!rec->comm.exec)
-		return 0;
+		return rec->tid == rec->tgid ? 0 : name_thread(t, rec);
 	if (clear_mappings(task))
 		return -ENOMEM;
 	/* until the new program is mapped, samples are still the old one's */
@@ -279,7 +312,9 @@ void coll_tasks_exit(struct coll_tasks *t, const struct coll_rec *rec)
 {
 	struct coll_task *task = coll_tasks_find(t, rec->tgid);
 
-	if (task && !task->dead_ns)
+	coll_threads_exit(&t->threads, rec->tgid, rec->tid, rec->time_ns);
+	/* a source that tells of task switches tells of the first thread last of all */
+	if (task && !task->dead_ns && (rec->tid == rec->tgid || !task->told))
 		take_for_dead(t, task, rec->time_ns);
 }
 
@@ -288,6 +323,8 @@ void coll_tasks_bury(struct coll_tasks *t, uint64_t now_ns)
 	size_t pos = 0;
 	uint64_t tgid, value;
 
+	if (!t->saved)
+		coll_threads_bury(&t->threads, now_ns);
 	while (!t->saved && map_u64_next(&t->by_tgid, &pos, &tgid, &value)) {
 		struct coll_task *task = (struct coll_task *)(uintptr_t)value;
 
@@ -327,15 +364,35 @@ static void learn_exe(struct coll_tasks *t, struct coll_task *task, char *name)
 	task->exe = coll_images_see(t->images, &(struct coll_mmap){ .filename = name });
 }
 
+static int learn_threads(struct coll_tasks *t, uint32_t tgid,
+			 const struct coll_proc *proc)
+{
+	for (size_t i = 0; i < proc->nr_threads; i++) {
+		struct coll_proc_thread told = coll_proc_thread(proc, i);
+		struct coll_thread *thread =
+			coll_threads_find(&t->threads, tgid, told.tid);
+		bool same = thread && coll_same_start(thread->start_ns, told.start_ns);
+
+		thread = coll_threads_see(&t->threads, tgid, told.tid, same,
+					  told.start_ns);
+		if (!thread)
+			return -ENOMEM;
+		coll_threads_name(thread, told.comm);
+	}
+	return 0;
+}
+
 int coll_tasks_learn(struct coll_tasks *t, struct coll_task *task, struct coll_proc *proc)
 {
 	struct coll_words *words;
 	int rc = 0;
 
-	if (!same_start(task->start_ns, proc->start_ns))
+	if (!coll_same_start(task->start_ns, proc->start_ns))
 		return -ESRCH;
 	if (proc->text[COLL_PROC_MAPS])
 		rc = learn_maps(t, task, proc->text[COLL_PROC_MAPS]);
+	if (!rc)
+		rc = learn_threads(t, task->tgid, proc);
 	if (proc->text[COLL_PROC_EXE])
 		learn_exe(t, task, proc->text[COLL_PROC_EXE]);
 	memcpy(task->comm, proc->comm, sizeof(task->comm));
@@ -373,13 +430,14 @@ void coll_tasks_move(struct coll_tasks *t, int session_fd)
 	uint64_t tgid, value;
 
 	t->session_fd = session_fd;
-	map_u64_fini(&t->numbers);
+	coll_numbers_fini(&t->numbers);
 	while (map_u64_next(&t->by_tgid, &pos, &tgid, &value)) {
 		struct coll_task *task = (struct coll_task *)(uintptr_t)value;
 
 		task->noted = task->has_row = false;
 		task->stored = 0;
 	}
+	coll_threads_move(&t->threads);
 }
 
 /* Another process that has the number of an earlier one: its first thread is younger. */
@@ -387,6 +445,19 @@ static bool is_another(const struct coll_task *task, uint32_t tid,
 		       const struct coll_who *who)
 {
 	return task->told && tid == task->tgid && task->start_ns != who->start_ns;
+}
+
+static void switch_thread(struct coll_tasks *t, uint32_t tgid, uint32_t tid,
+			  const struct coll_who *who)
+{
+	struct coll_thread *thread = coll_threads_find(&t->threads, tgid, tid);
+	bool same = thread && thread->start_ns == who->start_ns;
+
+	if (!t->threads.wanted || tid == tgid)
+		return;
+	thread = coll_threads_see(&t->threads, tgid, tid, same, who->start_ns);
+	if (thread) /* else it has its process's name */
+		coll_threads_name(thread, who->comm);
 }
 
 struct coll_task *coll_tasks_switch(struct coll_tasks *t, uint32_t tgid, uint32_t tid,
@@ -418,11 +489,13 @@ struct coll_task *coll_tasks_switch(struct coll_tasks *t, uint32_t tgid, uint32_
 	task->execs = who->execs;
 	task->exe = exe;
 	task->known = task->told = true;
+	switch_thread(t, tgid, tid, who);
 	return task;
 }
 
 void coll_tasks_sweep(struct coll_tasks *t, uint64_t before_ns)
 {
+	coll_threads_sweep(&t->threads, before_ns);
 	while (t->dead && t->dead->dead_ns < before_ns) {
 		struct coll_task *task = t->dead;
 
@@ -438,53 +511,19 @@ void coll_tasks_sweep(struct coll_tasks *t, uint64_t before_ns)
 	}
 }
 
-/*
- * Who had a number last: when that process began, in milliseconds, and how many had the
- * number before it.
- */
-enum { USES_SHIFT = 54 };
-
-static uint32_t use_number(struct coll_tasks *t, uint32_t number, uint64_t start_ns)
-{
-	const uint64_t mask = (1ull << USES_SHIFT) - 1;
-	uint64_t start_ms = start_ns / NS_PER_MS & mask, last, uses = 0;
-
-	if (map_u64_get(&t->numbers, number, &last)) {
-		uses = last >> USES_SHIFT;
-		if (!is_same(start_ms, last & mask))
-			uses = (uses + 1) % SPEC_PID_MAX_USES;
-		else if (!start_ms)
-			start_ms = last & mask;
-	}
-	/* out of memory: the next one may be taken for this one */
-	map_u64_set(&t->numbers, number, uses << USES_SHIFT | start_ms);
-	return (uint32_t)uses;
-}
-
 uint32_t coll_tasks_stored(struct coll_tasks *t, struct coll_task *task)
 {
 	/* idle CPUs, and those that no record names */
 	if (!task->tgid || spec_pid_number(task->tgid) != task->tgid)
 		return task->tgid;
 	if (!task->stored)
-		task->stored = spec_pid_stored(task->tgid,
-					       use_number(t, task->tgid, task->start_ns));
+		task->stored = coll_numbers_use(&t->numbers, task->tgid, task->start_ns);
 	return task->stored;
 }
 
 void coll_tasks_used(struct coll_tasks *t)
 {
-	CLEANUP(spec_tasks_fini) struct spec_tasks table = { 0 };
-
-	if (t->session_fd < 0 || spec_tasks_read(t->session_fd, &table, NULL))
-		return;
-	for (size_t i = 0; i < table.nr; i++) {
-		uint64_t start_ms = table.rows[i].start_ns / NS_PER_MS;
-		uint64_t uses = spec_pid_uses(table.rows[i].tgid);
-
-		map_u64_set(&t->numbers, spec_pid_number(table.rows[i].tgid),
-			    uses << USES_SHIFT | start_ms);
-	}
+	coll_numbers_read(&t->numbers, t->session_fd);
 }
 
 static void learn(struct coll_tasks *t, struct coll_task_note *n,
@@ -498,7 +537,8 @@ static void learn(struct coll_tasks *t, struct coll_task_note *n,
 	if (!words)
 		return;
 	/* still the same process, and the same program */
-	if (task && task->words == n->words && same_start(task->start_ns, n->start_ns)) {
+	if (task && task->words == n->words &&
+	    coll_same_start(task->start_ns, n->start_ns)) {
 		coll_words_put(task->words);
 		task->words = coll_words_get(words);
 	}
@@ -513,7 +553,7 @@ static void answered(void *ctx, uint64_t arg, int rc, char *answer, size_t len)
 
 	n->open = false;
 	if (rc || coll_proc_take(answer, len, &proc) ||
-	    !same_start(n->start_ns, proc.start_ns))
+	    !coll_same_start(n->start_ns, proc.start_ns))
 		return;
 	learn(ctx, n, &proc);
 }
@@ -537,8 +577,40 @@ static void ask(struct coll_tasks *t, struct coll_task_note *n)
 static void supersede(struct coll_tasks *t, const struct coll_task *task)
 {
 	vec_for(&t->notes, n)
-		if ((*n)->tgid == task->tgid)
+		if ((*n)->tgid == task->tgid && (*n)->stored == (*n)->stored_tid)
 			(*n)->written = true;
+}
+
+/* NULL if out of memory. */
+static struct coll_task_note *add_note(struct coll_tasks *t, uint32_t tgid,
+				       const char *comm, uint64_t start_ns)
+{
+	struct coll_task_note *n = calloc(1, sizeof(*n));
+
+	if (!n || vec_push(&t->notes, n)) {
+		free(n);
+		return NULL;
+	}
+	n->tgid = tgid;
+	n->start_ns = start_ns;
+	memcpy(n->comm, comm, sizeof(n->comm));
+	return n;
+}
+
+void coll_tasks_note_thread(struct coll_tasks *t, const struct coll_task *task,
+			    uint32_t tid, uint32_t stored, uint32_t stored_tid)
+{
+	struct coll_thread *thread = coll_threads_find(&t->threads, task->tgid, tid);
+	struct coll_task_note *n;
+
+	if (!thread || thread->noted || !thread->comm[0] || t->session_fd < 0)
+		return;
+	n = add_note(t, task->tgid, thread->comm, thread->start_ns);
+	if (!n)
+		return;
+	n->stored = stored;
+	n->stored_tid = stored_tid;
+	thread->noted = true;
 }
 
 void coll_tasks_note(struct coll_tasks *t, struct coll_task *task)
@@ -550,17 +622,12 @@ void coll_tasks_note(struct coll_tasks *t, struct coll_task *task)
 		return;
 	if (task->has_row)
 		supersede(t, task);
-	n = calloc(1, sizeof(*n));
-	if (!n || vec_push(&t->notes, n)) {
-		free(n);
+	n = add_note(t, task->tgid, task->comm, task->start_ns);
+	if (!n)
 		return;
-	}
-	n->tgid = task->tgid;
-	n->stored = task->stored ? task->stored : task->tgid;
-	n->start_ns = task->start_ns;
+	n->stored = n->stored_tid = task->stored ? task->stored : task->tgid;
 	n->words = coll_words_get(task->words);
 	n->exe = task->exe ? strdup(task->exe->path) : NULL;
-	memcpy(n->comm, task->comm, sizeof(n->comm));
 	task->noted = task->has_row = true;
 	if (!t->saved && !task->gone && !(n->words && n->words->sure))
 		ask(t, n);
@@ -569,7 +636,7 @@ void coll_tasks_note(struct coll_tasks *t, struct coll_task *task)
 static void make_row(const struct coll_task_note *n, struct spec_task *row)
 {
 	*row = (struct spec_task){ .tgid = n->stored,
-				   .tid = n->stored,
+				   .tid = n->stored_tid,
 				   .start_ns = n->start_ns,
 				   .comm = (char *)(uintptr_t)n->comm };
 	if (n->words) {

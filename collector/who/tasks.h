@@ -9,18 +9,18 @@
 #include "base/vec.h"
 #include "collector/who/images.h"
 #include "collector/who/maps.h"
+#include "collector/who/numbers.h"
+#include "collector/who/threads.h"
 #include "collector/who/words.h"
 #include "libspec/session/tasks.h"
 
 /* Processes: who they are, what they run, what is mapped in them. */
 
-enum { COLL_COMM = 16 };
-
 struct coll_task {
 	uint32_t tgid, parent;
 	uint32_t stored; /* as coll_tasks_stored() gives it; 0: not asked for yet */
-	char comm[COLL_COMM];
-	uint64_t start_ns; /* CLOCK_MONOTONIC; 0: unknown */
+	char comm[COLL_TASK_COMM]; /* of its first thread */
+	uint64_t start_ns;         /* CLOCK_MONOTONIC; 0: unknown */
 	struct coll_space *space;
 	struct coll_words *words; /* NULL: unknown */
 	/* the binary it executes: the first file mapped after exec; NULL: unknown yet */
@@ -47,13 +47,13 @@ struct coll_tasks {
 	struct map_u64 by_tgid;
 	struct coll_task *last;             /* found last */
 	struct coll_task *dead, **dead_end; /* perhaps; in the order of @dead_ns */
+	struct coll_threads threads;        /* the others of each process */
 	struct coll_images *images;         /* borrowed */
 	int session_fd;                     /* -1: no table is kept */
 	bool saved; /* a recorded stream: /proc tells of other processes by now */
 	struct coll_asker *asker; /* borrowed; NULL: /proc is read at once */
 	VEC(struct coll_task_note *) notes;
-	struct map_u64
-		numbers; /* of this session: number -> who had it last, see tasks.c */
+	struct coll_numbers numbers; /* of this session */
 };
 
 void coll_tasks_init(struct coll_tasks *t, struct coll_images *images, int session_fd);
@@ -115,6 +115,10 @@ int coll_tasks_learn(struct coll_tasks *t, struct coll_task *task,
 /* Notes the process for its row, if that was not done for its present state, and asks for
  * its command line and cgroup if they are not known. */
 void coll_tasks_note(struct coll_tasks *t, struct coll_task *task);
+/* The same for a thread that is not its first.  @stored, @stored_tid: the numbers that
+ * its samples are filed under. */
+void coll_tasks_note_thread(struct coll_tasks *t, const struct coll_task *task,
+			    uint32_t tid, uint32_t stored, uint32_t stored_tid);
 /* Writes the rows of those noted whose question is not open, or of @all, with what is
  * known.  0 or -errno, and the rows are lost. */
 int coll_tasks_write_notes(struct coll_tasks *t, bool all, struct err *err);

@@ -19,7 +19,8 @@ enum { TGID, TID, START, COMM, CMDLINE, CGROUP };
 /* A table that is being read. */
 struct reading {
 	struct spec_tasks tasks;
-	struct map by_task; /* struct task_key -> index */
+	struct map by_task;        /* struct task_key -> index */
+	struct map_u64 by_process; /* tgid -> index of the last row of its first thread */
 };
 
 struct task_key {
@@ -27,32 +28,25 @@ struct task_key {
 	uint64_t start_ns;
 };
 
-static void task_fini(struct spec_task *t)
-{
-	free(t->comm);
-	free(t->cmdline);
-	free(t->cgroup);
-	*t = (struct spec_task){ 0 };
-}
-
 static void reading_fini(struct reading *r)
 {
 	spec_tasks_fini(&r->tasks);
 	map_fini(&r->by_task);
+	map_u64_fini(&r->by_process);
 }
 
 /* A copy, or NULL of NULL. */
-static int copy_text(const char *text, char **out)
+static int copy_text(struct arena *texts, const char *text, char **out)
 {
 	if (!text)
 		return 0;
-	*out = strdup(text);
+	*out = arena_strdup(texts, text);
 	return *out ? 0 : -ENOMEM;
 }
 
-static int parse_row(char *const *f, struct spec_task *out)
+static int parse_row(struct arena *texts, char *const *f, struct spec_task *out)
 {
-	CLEANUP(task_fini) struct spec_task t = { 0 };
+	struct spec_task t = { 0 };
 	uint64_t tgid, tid;
 
 	if (!spec_table_parse(f[TGID], UINT32_MAX, &tgid) ||
@@ -61,10 +55,11 @@ static int parse_row(char *const *f, struct spec_task *out)
 		return -EBADMSG;
 	t.tgid = (uint32_t)tgid;
 	t.tid = (uint32_t)tid;
-	if (copy_text(f[COMM], &t.comm) || copy_text(f[CMDLINE], &t.cmdline) ||
-	    copy_text(f[CGROUP], &t.cgroup))
+	if (copy_text(texts, f[COMM], &t.comm) ||
+	    copy_text(texts, f[CMDLINE], &t.cmdline) ||
+	    copy_text(texts, f[CGROUP], &t.cgroup))
 		return -ENOMEM;
-	*out = TAKE(t);
+	*out = t;
 	return 0;
 }
 
@@ -72,26 +67,43 @@ static int add_row(void *ctx, char *const *fields)
 {
 	struct reading *r = ctx;
 	struct spec_tasks *t = &r->tasks;
-	CLEANUP(task_fini) struct spec_task row = { 0 };
+	struct spec_task row;
 	struct task_key key;
 	uint64_t at = t->nr;
-	int rc = parse_row(fields, &row);
+	int rc = parse_row(&t->texts, fields, &row);
 
 	if (rc)
 		return rc;
 	key = (struct task_key){ row.tgid, row.tid, row.start_ns };
 	if (map_get(&r->by_task, &key, sizeof(key), &at)) {
 		if (!row.cgroup)
-			row.cgroup = TAKE(t->rows[at].cgroup);
-		task_fini(&t->rows[at]);
+			row.cgroup = t->rows[at].cgroup;
 	} else {
 		if (vec_reserve_((void **)&t->rows, &t->cap, t->nr, 1, sizeof(row)) ||
 		    map_set(&r->by_task, &key, sizeof(key), at))
 			return -ENOMEM;
 		t->nr++;
 	}
-	t->rows[at] = TAKE(row);
-	return 0;
+	t->rows[at] = row;
+	return row.tid == row.tgid ? map_u64_set(&r->by_process, row.tgid, at) : 0;
+}
+
+static void complete_threads(struct reading *r)
+{
+	struct spec_tasks *t = &r->tasks;
+
+	for (size_t i = 0; i < t->nr; i++) {
+		struct spec_task *thread = &t->rows[i];
+		uint64_t at = i;
+
+		if (thread->tid != thread->tgid)
+			map_u64_get(&r->by_process, thread->tgid, &at);
+		thread->process = &t->rows[at];
+		if (!thread->cmdline)
+			thread->cmdline = thread->process->cmdline;
+		if (!thread->cgroup)
+			thread->cgroup = thread->process->cgroup;
+	}
 }
 
 int spec_tasks_read(int session_fd, struct spec_tasks *out, struct err *err)
@@ -99,9 +111,11 @@ int spec_tasks_read(int session_fd, struct spec_tasks *out, struct err *err)
 	CLEANUP(reading_fini) struct reading r = { 0 };
 	int rc = spec_table_read(&tasks_table, session_fd, add_row, &r, err);
 
-	if (!rc)
-		*out = TAKE(r.tasks);
-	return rc;
+	if (rc)
+		return rc;
+	complete_threads(&r);
+	*out = TAKE(r.tasks);
+	return 0;
 }
 
 int spec_tasks_append_all(int session_fd, const struct spec_task *rows, size_t nr,
@@ -134,8 +148,7 @@ int spec_tasks_append(int session_fd, const struct spec_task *row, struct err *e
 
 void spec_tasks_fini(struct spec_tasks *t)
 {
-	for (size_t i = 0; i < t->nr; i++)
-		task_fini(&t->rows[i]);
+	arena_fini(&t->texts);
 	free(t->rows);
 	*t = (struct spec_tasks){ 0 };
 }

@@ -170,13 +170,16 @@ static bool same_task(const struct spec_task *a, const struct spec_task *b)
 const struct spec_task *place_task(const struct place *p)
 {
 	const struct spec_task *task = NULL;
+	bool thread;
 
 	if (!p->sel || !p->spec ||
 	    (!p->spec->values[SPEC_TGID] && !p->spec->values[SPEC_TID]))
 		return NULL;
+	thread = p->spec->values[SPEC_TID];
 	for (size_t i = 0; i < p->sel->nr; i++) {
 		const struct spec_task *t = p->cat->files[p->sel->files[i]].task;
 
+		t = t && !thread ? t->process : t;
 		if (!t || (task && t != task && !same_task(t, task)))
 			return NULL;
 		task = t;

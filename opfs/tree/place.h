@@ -125,8 +125,8 @@ void place_format(const struct place *p, struct strbuf *out);
 uint64_t place_samples(const struct place *p);
 uint64_t place_session_samples(const struct place *p);
 uint64_t place_mtime_ns(const struct place *p);
-/* The process whose samples a directory of tgid: or tid: has, or NULL: several, or not
- * known.  Dies with the place. */
+/* The process whose samples a directory of tgid: has, or the thread of tid:, or NULL:
+ * several, or not known.  Dies with the place. */
 const struct spec_task *place_task(const struct place *p);
 
 /* Does a tag choose among the samples of sessions?  Not those that choose sessions. */

@@ -52,6 +52,17 @@ samples()
 	grep -q 'no comm "nothing" here; there are: bash, sh, srv' <<<"$output"
 }
 
+@test "comm: means the name of a thread, where it has one of its own" {
+	four_tasks
+	printf '8\t9\t60\tHTTP-Dispatcher\t-\t-\n' >>s/samples/current/tasks
+	[ "$(samples comm:srv)" = 100 ]
+	[ "$(samples 'comm:HTTP*')" = 1000 ]
+	[ "$(samples cgroup:srv.service)" = 1100 ]
+	[ "$(opfs ls current/comm: | paste -sd' ')" = "HTTP-Dispatcher bash sh srv" ]
+	opfs cat current/tasks.tsv | tr '\t' '|' | grep -qxF \
+		'current|8|9|60|HTTP-Dispatcher|srv -d|/system.slice/srv.service|1000'
+}
+
 @test "cgroup: selects by a path, a name on it, and by pattern" {
 	four_tasks
 	[ "$(samples cgroup:user.slice)" = 11 ]

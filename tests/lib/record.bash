@@ -12,7 +12,7 @@ export PYTHONDONTWRITEBYTECODE=1
 build_programs() {
 	local cc=${CC:-gcc} p
 
-	for p in weights storm threads dl chain zeros; do
+	for p in weights storm threads named dl chain zeros; do
 		"$cc" -O1 -g -fno-omit-frame-pointer -pthread -o "$BATS_FILE_TMPDIR/$p" \
 			"$progs/$p.c"
 	done

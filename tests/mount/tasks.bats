@@ -28,9 +28,11 @@ attributes() {
 		  {"app": "/bin/bash", "tgid": 7, "tid": 7, "samples": {"0x1000": 1}},
 		  {"app": "/bin/bash", "image": "/lib/libc.so", "tgid": 7, "tid": 7,
 		   "samples": {"0x1000": 2}},
+		  {"app": "/bin/bash", "tgid": 7, "tid": 6, "samples": {"0x1000": 1}},
 		  {"app": "/bin/srv", "tgid": 8, "tid": 9, "samples": {"0x1000": 1}}],
 		 "sessions": {"current": {"tasks": [
 		  [7, 7, 100, "sh", "sh -c make", "/a.slice"],
+		  [7, 6, 110, "worker", "-", "-"],
 		  [8, 8, 50, "srv", "-", "-"]]}}}
 	END
 	"$OPFS" mount --session-dir "$D" "$M"
@@ -39,15 +41,17 @@ attributes() {
 		user.opfs.cgroup /a.slice
 		user.opfs.cmdline sh -c make
 		user.opfs.comm sh
-		user.opfs.percent 75.0000
-		user.opfs.samples 3
+		user.opfs.percent 80.0000
+		user.opfs.samples 4
 	END
+	[ "$(attributes "$M/current/tid:6" | head -3 | cut -d" " -f2- | paste -sd,)" = \
+		"/a.slice,sh -c make,worker" ]
 	[ "$(attributes "$M/current/tid:9" | grep -c 'comm srv\|cmdline\|cgroup')" = 1 ]
 	for d in "$M/current" "$M/current/tgid:7,8" "$M/current/image:bash"; do
 		[ "$(attributes "$d" | wc -l)" = 2 ]
 	done
 	cp -a "$M/current/tgid:7/summary" "$W/copy"
-	[ "$(cd "$M/current/comm" && echo *)" = "sh srv" ]
+	[ "$(cd "$M/current/comm" && echo *)" = "sh srv worker" ]
 	[ "$(awk -F'\t' 'NR > 1 { n += $5 } END { print n }' \
 		"$M/current/comm/sh/report.tsv")" = 3 ]
 }

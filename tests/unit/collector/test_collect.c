@@ -283,6 +283,55 @@ Test(collect, files_placed_samples_as_they_are_told)
 	expect_balance();
 }
 
+/* A row of the tasks table. */
+static const char *named(uint32_t tgid, uint32_t tid, const struct spec_tasks *t)
+{
+	const char *name = "-";
+
+	for (size_t i = 0; i < t->nr; i++)
+		if (t->rows[i].tgid == tgid && t->rows[i].tid == tid)
+			name = t->rows[i].comm;
+	return name;
+}
+
+Test(collect, names_threads_as_the_source_does_that_tells_who_runs)
+{
+	static const char *const names[] = { "early", "late" };
+	const struct coll_place place = { .handle = 1, .at = 1 };
+	const struct coll_rec sampled = {
+		.kind = COLL_REC_SAMPLE,
+		.tgid = 30,
+		.tid = 31,
+		.sample = { .places = &place, .nr_places = 1, .who = &who }
+	};
+	const struct coll_rec ends = {
+		.kind = COLL_REC_EXIT, .tgid = 30, .tid = 31, .time_ns = 1
+	};
+	CLEANUP(spec_tasks_fini) struct spec_tasks table = { 0 };
+
+	c.tree = false;
+	c.separate |= COLL_SEPARATE_THREAD;
+	c.tasks.threads.wanted = true;
+	c.tasks.saved = true;
+	tell_file(1, "/bin/prog");
+	switch_task(1, 0);
+	placed_at(30, 1, 0x10);
+	for (size_t i = 0; i < 2; i++) {
+		switch_task(1, 0);
+		strcpy(who.comm, names[i]);
+		cr_assert_eq(coll_collect_take(&c, &sampled), 0);
+	}
+	cr_assert_eq(coll_collect_take(&c, &ends), 0);
+	cr_expect_eq(c.tasks.threads.by_tid.used, 1);
+	cr_expect_not(coll_tasks_find(&c.tasks, 30)->dead_ns);
+	coll_tasks_sweep(&c.tasks, 2);
+	cr_expect_eq(c.tasks.threads.by_tid.used, 0);
+	coll_collect_finish(&c);
+	cr_assert_eq(spec_tasks_read(fd, &table, NULL), 0);
+	cr_expect_str_eq(named(30, 30, &table), "prog");
+	cr_expect_str_eq(named(30, 31, &table), "late");
+}
+
 Test(collect, makes_arcs_of_placed_chains)
 {
 	const struct coll_place chain[] = {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -90,13 +92,13 @@ Test(procfs, knows_this_very_process)
 
 	cr_assert_eq(coll_images_init(&images, -1, NULL), 0);
 	coll_tasks_init(&tasks, &images, -1);
-	prctl(PR_SET_NAME, "odd) name (");
+	prctl(PR_SET_NAME, "odd) \\n\n(");
 	cr_assert_eq(ask((uint32_t)getpid(), &answer, &proc), 0);
 	self = coll_tasks_need(&tasks, (uint32_t)getpid());
 	cr_assert_eq(coll_tasks_learn(&tasks, self, &proc), 0);
 	cr_assert(self->exe);
 	cr_expect_str_eq(self->exe->path, exe);
-	cr_expect_str_eq(self->comm, "odd) name (");
+	cr_expect_str_eq(self->comm, "odd) \\n\n(");
 	cr_expect_eq(self->parent, (uint32_t)getppid());
 	cr_expect(self->known);
 	cr_expect(cmdline && cmdline[0]);
@@ -153,4 +155,47 @@ Test(procfs, knows_when_a_process_is_over)
 	cr_expect(coll_proc_is_over((uint32_t)pid)); /* a zombie */
 	waitpid(pid, NULL, 0);
 	cr_expect(coll_proc_is_over((uint32_t)pid));
+}
+
+static pthread_barrier_t met;
+
+static void *be_a_thread(void *tid)
+{
+	prctl(PR_SET_NAME, "C2 Compiler\n");
+	*(uint32_t *)tid = (uint32_t)syscall(SYS_gettid);
+	pthread_barrier_wait(&met);
+	pthread_barrier_wait(&met);
+	return NULL;
+}
+
+Test(procfs, tells_threads_and_their_names_if_asked)
+{
+	CLEANUP(strbuf_fini) struct strbuf answer = { 0 };
+	uint32_t me = (uint32_t)getpid(), tid;
+	const struct coll_thread *thread;
+	struct coll_images images;
+	struct coll_tasks tasks;
+	struct coll_proc proc;
+	pthread_t id;
+
+	pthread_barrier_init(&met, NULL, 2);
+	cr_assert_eq(pthread_create(&id, NULL, be_a_thread, &tid), 0);
+	pthread_barrier_wait(&met);
+	coll_proc_answer_threads((char *)&me, sizeof(me), &answer);
+	pthread_barrier_wait(&met);
+	pthread_join(id, NULL);
+	cr_assert_eq(coll_proc_take(answer.data, answer.len, &proc), 0);
+	cr_assert_geq(proc.nr_threads, 1);
+	cr_assert_eq(coll_images_init(&images, -1, NULL), 0);
+	coll_tasks_init(&tasks, &images, -1);
+	tasks.threads.wanted = true;
+	cr_assert_eq(coll_tasks_learn(&tasks, coll_tasks_need(&tasks, me), &proc), 0);
+	thread = coll_threads_find(&tasks.threads, me, tid);
+	cr_assert(thread);
+	cr_expect_str_eq(thread->comm, "C2 Compiler\n");
+	cr_expect(thread->start_ns);
+	coll_tasks_fini(&tasks);
+	coll_images_fini(&images);
+	/* one that is cut short is none */
+	cr_expect_eq(coll_proc_take(answer.data, answer.len - 1, &proc), -EBADMSG);
 }

@@ -268,3 +268,84 @@ Test(tasks, another_session_begins_with_the_numbers_themselves)
 	coll_tasks_move(&tasks, -1);
 	cr_expect_eq(stored(7), 7);
 }
+
+/* ---- threads */
+
+static void thread_of(uint32_t tgid, uint32_t maker, uint32_t tid, uint64_t time_ns)
+{
+	struct coll_rec rec = { .kind = COLL_REC_FORK,
+				.tgid = tgid,
+				.tid = tid,
+				.parent = { tgid, maker },
+				.time_ns = time_ns };
+
+	cr_assert_eq(coll_tasks_fork(&tasks, &rec), 0);
+}
+
+static void rename_to(uint32_t tgid, uint32_t tid, const char *name)
+{
+	struct coll_rec rec = { .kind = COLL_REC_COMM, .tgid = tgid, .tid = tid };
+
+	rec.comm.name = name;
+	cr_assert_eq(coll_tasks_comm(&tasks, &rec), 0);
+}
+
+static const char *thread_name(uint32_t tgid, uint32_t tid)
+{
+	const struct coll_thread *t = coll_threads_find(&tasks.threads, tgid, tid);
+
+	return t ? t->comm : "-";
+}
+
+Test(tasks, give_a_thread_the_name_of_its_maker_until_it_has_one)
+{
+	tasks.threads.wanted = true;
+	cr_assert(coll_tasks_need(&tasks, 5));
+	exec_of(5, "prog", "/bin/prog");
+	thread_of(5, 5, 6, 20);
+	rename_to(5, 5, "later");
+	cr_expect_str_eq(thread_name(5, 6), "prog");
+	rename_to(5, 6, "a name of more than fifteen");
+	thread_of(5, 6, 7, 30);
+	cr_expect_str_eq(thread_name(5, 7), "a name of more ");
+	cr_expect_str_eq(coll_tasks_find(&tasks, 5)->comm, "later");
+	/* so is a process that it starts */
+	cr_assert_eq(coll_tasks_fork(&tasks, &(struct coll_rec){ .kind = COLL_REC_FORK,
+								 .tgid = 8,
+								 .tid = 8,
+								 .parent = { 5, 7 } }),
+		     0);
+	cr_expect_str_eq(coll_tasks_find(&tasks, 8)->comm, "a name of more ");
+	/* the number is in use again: another thread, of another process */
+	thread_of(8, 8, 6, 5000000000);
+	cr_expect_str_eq(thread_name(5, 6), "-");
+	cr_expect_str_eq(thread_name(8, 6), "a name of more ");
+}
+
+Test(tasks, know_no_threads_unless_they_are_kept_apart)
+{
+	cr_assert(coll_tasks_need(&tasks, 5));
+	thread_of(5, 5, 6, 20);
+	rename_to(5, 6, "x");
+	cr_expect_eq(tasks.threads.by_tid.used, 0);
+}
+
+Test(tasks, forget_threads_that_ended_and_those_whose_end_was_lost)
+{
+	const uint32_t me = (uint32_t)getpid();
+
+	tasks.threads.wanted = true;
+	for (uint32_t i = 0; i < 100000; i++) {
+		thread_of(me, me, INT32_MAX - i, i);
+		rename_to(me, INT32_MAX - i, "worker");
+		if (i % 1000)
+			exit_of(me, INT32_MAX - i, i);
+		coll_tasks_sweep(&tasks, i);
+	}
+	cr_expect_eq(tasks.threads.by_tid.used, 101);
+	cr_expect_str_eq(thread_name(me, INT32_MAX - 99999), "worker");
+	coll_tasks_bury(&tasks, 100000);
+	coll_tasks_sweep(&tasks, 200000);
+	cr_expect_eq(tasks.threads.by_tid.used, 0);
+	cr_expect_not(coll_tasks_find(&tasks, me)->dead_ns);
+}

@@ -48,3 +48,24 @@ Test(tasks, a_later_row_replaces_the_same_task_only)
 	cr_expect_eq(t.rows[1].start_ns, 6);
 	cr_expect_eq(t.rows[2].tid, 2);
 }
+
+Test(tasks, a_thread_has_what_its_process_has_whichever_row_comes_first)
+{
+	static const char text[] = "# opfs tasks 1\n"
+				   "1\t2\t6\tworker\t-\t-\n"
+				   "1\t1\t5\tprog\tprog -x\t/a\n"
+				   "1\t1\t5\tprog\tprog -y\t-\n"
+				   "3\t4\t6\tworker\t-\t-\n";
+	CLEANUP(scratch_fini) struct scratch s = scratch_new();
+	CLEANUP(spec_tasks_fini) struct spec_tasks t = { 0 };
+
+	scratch_write(&s, "tasks", text, strlen(text));
+	cr_assert_eq(spec_tasks_read(s.fd, &t, NULL), 0);
+	cr_assert_eq(t.nr, 3);
+	cr_expect_str_eq(t.rows[0].comm, "worker");
+	cr_expect_str_eq(t.rows[0].cmdline, "prog -y");
+	cr_expect_str_eq(t.rows[0].cgroup, "/a");
+	cr_expect_eq(t.rows[0].process, &t.rows[1]);
+	cr_expect_eq(t.rows[2].process, &t.rows[2]);
+	cr_expect_null(t.rows[2].cmdline);
+}
