@@ -31,7 +31,7 @@ ssize_t box_pass_send(int socket, const void *data, size_t len, int fd)
 	return n < 0 ? -errno : n;
 }
 
-ssize_t box_pass_receive(int socket, void *data, size_t len, int *fd)
+ssize_t box_pass_receive(int socket, void *data, size_t len, int flags, int *fd)
 {
 	struct iovec iov = { .iov_base = data, .iov_len = len };
 	union one_fd control = { 0 };
@@ -46,7 +46,7 @@ ssize_t box_pass_receive(int socket, void *data, size_t len, int *fd)
 
 	*fd = -1;
 	do
-		n = recvmsg(socket, &msg, MSG_CMSG_CLOEXEC);
+		n = recvmsg(socket, &msg, MSG_CMSG_CLOEXEC | flags);
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return -errno;

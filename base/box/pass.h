@@ -17,10 +17,11 @@ ssize_t box_pass_send(int socket, const void *data, size_t len, int fd);
 
 /**
  * box_pass_receive - receives what box_pass_send() sent
+ * @flags: MSG_DONTWAIT, or 0
  * @fd: the caller's, closed when it executes another program; -1: none came.  More than
  *	one that a message may hold are closed.
  * Returns bytes received, 0 at the end, or -errno.
  */
-ssize_t box_pass_receive(int socket, void *data, size_t len, int *fd);
+ssize_t box_pass_receive(int socket, void *data, size_t len, int flags, int *fd);
 
 #endif

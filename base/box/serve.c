@@ -101,7 +101,7 @@ static bool take_message(struct serve *s)
 {
 	struct box_limits limits;
 	CLEANUP(close_fd) int fd = -1;
-	ssize_t n = box_pass_receive(s->control, &limits, sizeof(limits), &fd);
+	ssize_t n = box_pass_receive(s->control, &limits, sizeof(limits), 0, &fd);
 
 	if (n == sizeof(limits) && fd >= 0)
 		start_job(s, take_fd(&fd), &limits);

@@ -236,6 +236,7 @@ static int finish(struct daemon *d)
 	if (spec_stats_lost(&d->engine.collect.stats))
 		coll_engine_tell(&d->engine, true);
 	untold = d->engine.untold;
+	daemon_keep_held(d); /* the next daemon has them no more */
 	coll_keeper_free(d->keeper);
 	d->keeper = NULL;
 	log_note("the daemon ends");

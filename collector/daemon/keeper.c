@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -44,7 +45,8 @@ struct coll_keeper {
 	struct coll_symbols symbols;
 	uint64_t current, removed, lost;
 	bool busy, woken, quit, make_room;
-	int samples_fd; /* borrowed; constant */
+	coll_held_fds held; /* files of containers: what they tell is kept next */
+	int samples_fd;     /* borrowed; constant */
 	/* of the thread only */
 	struct map sizes;   /* session -> bytes on the disk */
 	struct map ends;    /* session -> when it ended, as end_ns() tells */
@@ -59,6 +61,7 @@ struct look {
 	struct coll_symbols symbols;
 	uint64_t current;
 	bool make_room;
+	coll_held_fds held;
 };
 
 /* A session that rotation made. */
@@ -283,6 +286,7 @@ static void seal(struct coll_keeper *k, const struct look *look, const char *nam
 	figures = figures_of(k, name);
 	if (!figures)
 		return;
+	coll_symbols_keep_held(k->samples_fd, name, &look->symbols, &look->held);
 	coll_symbols_keep(k->samples_fd, name, &look->symbols);
 	rc = coll_seal(k->samples_fd, name, figures, &lost, &err);
 	tell_lost(k, name, lost);
@@ -324,6 +328,8 @@ static void work(struct coll_keeper *k, const struct look *look)
 	for (size_t i = 0; i < all.len; i++)
 		if (all.data[i][0] != '.' && strcmp(all.data[i], "current") != 0)
 			seal(k, look, all.data[i]);
+	/* and of those that went on meanwhile */
+	coll_symbols_keep_held(k->samples_fd, "current", &look->symbols, &look->held);
 	names_fini(&all);
 	if (dirlist_read(k->samples_fd, &all))
 		return;
@@ -359,10 +365,14 @@ static void *run(void *arg)
 				      .symbols = k->symbols,
 				      .current = k->current,
 				      .make_room = k->make_room };
+		look.held.data = k->held.data;
+		look.held.len = k->held.len;
+		k->held = (coll_held_fds){ 0 };
 		k->make_room = k->woken = false;
 		k->busy = true;
 		pthread_mutex_unlock(&k->lock);
 		work(k, &look);
+		coll_held_close(&look.held);
 		pthread_mutex_lock(&k->lock);
 		k->busy = false;
 	}
@@ -410,6 +420,7 @@ void coll_keeper_free(struct coll_keeper *k)
 	pthread_cond_signal(&k->wake);
 	pthread_mutex_unlock(&k->lock);
 	pthread_join(k->thread, NULL);
+	coll_held_close(&k->held);
 	map_fini(&k->sizes);
 	map_fini(&k->ends);
 	while (map_next(&k->figures, &pos, &name, &len, &value))
@@ -418,6 +429,18 @@ void coll_keeper_free(struct coll_keeper *k)
 	pthread_cond_destroy(&k->wake);
 	pthread_mutex_destroy(&k->lock);
 	free(k);
+}
+
+void coll_keeper_hold(struct coll_keeper *k, coll_held_fds *held)
+{
+	pthread_mutex_lock(&k->lock);
+	vec_for(held, fd)
+		if (vec_push(&k->held, *fd))
+			close(*fd);
+	k->woken |= held->len != 0;
+	pthread_cond_signal(&k->wake);
+	pthread_mutex_unlock(&k->lock);
+	vec_fini(held);
 }
 
 void coll_keeper_wake(struct coll_keeper *k)

@@ -31,6 +31,9 @@ void coll_keeper_free(struct coll_keeper *k);
 /* There is something new to look after. */
 void coll_keeper_wake(struct coll_keeper *k);
 void coll_keeper_set(struct coll_keeper *k, const struct coll_daemon_options *o);
+/* Has what these files of containers tell kept soon, also for "current"; takes them
+ * over. */
+void coll_keeper_hold(struct coll_keeper *k, coll_held_fds *held);
 /* Bytes of the session that is being written: part of what --keep bounds. */
 void coll_keeper_current(struct coll_keeper *k, uint64_t bytes);
 /* Removes the oldest rotated session, if any may be removed (--keep was given). */

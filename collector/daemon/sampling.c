@@ -109,6 +109,14 @@ int daemon_drain(struct daemon *d)
 	return rc < 0 ? rc : coll_engine_await(&d->engine);
 }
 
+void daemon_keep_held(struct daemon *d)
+{
+	coll_held_fds held = { 0 };
+
+	coll_held_copy(&d->engine.collect.images.held, &held);
+	coll_keeper_hold(d->keeper, &held);
+}
+
 int daemon_rotate(struct daemon *d, const char *name, struct strbuf *out, struct err *err)
 {
 	struct coll_session_old old = { .fd = -1 };
@@ -123,6 +131,7 @@ int daemon_rotate(struct daemon *d, const char *name, struct strbuf *out, struct
 			coll_engine_tell(&d->engine, true);
 		if (out)
 			strbuf_puts(out, strbuf_str(&old.name));
+		daemon_keep_held(d);
 		coll_keeper_wake(d->keeper);
 	}
 	coll_session_old_fini(&old);

@@ -34,7 +34,7 @@ struct daemon {
 	uint64_t changed_s;    /* and when sampling began or ended last */
 	uint64_t session_ns;   /* CLOCK_BOOTTIME: when the session was begun */
 	/* CLOCK_MONOTONIC: when that was done last */
-	uint64_t looked_ns, cpus_ns, checkpoint_ns;
+	uint64_t looked_ns, cpus_ns, checkpoint_ns, containers_ns;
 	bool checkpointing;
 	int told_broken; /* what of the sink's failures was logged */
 	enum disk disk;
@@ -48,6 +48,8 @@ int daemon_start(struct daemon *d, struct err *err);
 void daemon_stop(struct daemon *d, const char *why);
 /* Sees that what was sampled before this call is counted.  0 or -errno. */
 int daemon_drain(struct daemon *d);
+/* Has names of containers kept that are held open, whose files may be gone later. */
+void daemon_keep_held(struct daemon *d);
 /* @name NULL: by the time.  @old: NULL, or receives what it is called now. */
 int daemon_rotate(struct daemon *d, const char *name, struct strbuf *old,
 		  struct err *err);

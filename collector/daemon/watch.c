@@ -17,7 +17,8 @@
 #include "collector/daemon/status.h"
 
 #define SECOND_NS 1000000000ULL
-#define LOOK_NS SECOND_NS       /* how often it looks at all of this */
+#define LOOK_NS SECOND_NS              /* how often it looks at all of this */
+#define CONTAINERS_NS (10 * SECOND_NS) /* and for files of ended containers */
 #define CPUS_NS (5 * SECOND_NS) /* and whether each CPU is sampled: that interrupts it */
 #define DISK_NS (3 * SECOND_NS) /* how long removing a session may take to help */
 #define WRITE_NS (SECOND_NS / 50) /* of a round, for writing back */
@@ -190,6 +191,18 @@ static void checkpoint(struct daemon *d, uint64_t now)
 	d->checkpointing = false;
 }
 
+/* Whose process has ended keeps its file system busy no longer than it must. */
+static void look_at_containers(struct daemon *d, uint64_t now)
+{
+	coll_held_fds ended = { 0 };
+
+	if (now - d->containers_ns < CONTAINERS_NS)
+		return;
+	d->containers_ns = now;
+	coll_held_take_ended(&d->engine.collect.images.held, &ended);
+	coll_keeper_hold(d->keeper, &ended);
+}
+
 void daemon_watch(struct daemon *d)
 {
 	uint64_t now = clock_mono_ns();
@@ -201,6 +214,7 @@ void daemon_watch(struct daemon *d)
 	d->looked_ns = now;
 	look_at_session(d);
 	look_at_disk(d, now);
+	look_at_containers(d, now);
 	daemon_notify_status(d);
 	look_at_cpus(d, now);
 }

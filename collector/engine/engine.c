@@ -135,6 +135,7 @@ static void use_options(struct coll_engine *e)
 	e->collect.tasks.threads.wanted = o->separate & COLL_SEPARATE_THREAD;
 	e->collect.filter = o->images.len;
 	e->collect.callgraph = o->callgraph;
+	e->collect.images.held.none = o->symbols.none;
 	e->collect.throttled = e->throttled;
 	coll_images_want(&e->collect.images, o->images.data, o->images.len);
 }

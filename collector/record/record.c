@@ -229,10 +229,16 @@ static void tell_ext(struct run *r)
 /* Another generation shows what could not be kept to those who look already. */
 static void keep_names(struct run *r)
 {
+	CLEANUP(coll_held_close) coll_held_fds held = { 0 };
 	const struct coll_engine *e = &r->engine;
+	const struct coll_symbols *how = &r->opt.symbols;
+	int samples = e->session.samples_fd;
 
-	if (e->collect.stats.value[SPEC_STAT_STORED] &&
-	    coll_symbols_keep(e->session.samples_fd, "current", &r->opt.symbols))
+	if (!e->collect.stats.value[SPEC_STAT_STORED])
+		return;
+	coll_held_copy(&e->collect.images.held, &held);
+	if (coll_symbols_keep_held(samples, "current", how, &held) +
+	    coll_symbols_keep(samples, "current", how))
 		coll_engine_tell(&r->engine, true);
 }
 

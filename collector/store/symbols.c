@@ -26,6 +26,7 @@ enum { MAX_NOTES = 20, MAX_ANSWER = 1 << 20, NICE = 5, SIGNALLED = 128 };
 
 struct keeping {
 	int session_fd; /* -1: none */
+	const coll_held_fds *held;
 	size_t told, untold;
 };
 
@@ -81,7 +82,7 @@ static int find_dir(int samples_fd, char path[static PATH_MAX])
 }
 
 /* It can be interrupted, whatever this process does with signals. */
-static int spawn(char *const argv[], int out, pid_t *pid)
+static int spawn(const struct keeping *k, char *const argv[], int out, pid_t *pid)
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
@@ -98,6 +99,8 @@ static int spawn(char *const argv[], int out, pid_t *pid)
 	posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
 	posix_spawn_file_actions_adddup2(&files, out, STDERR_FILENO);
+	vec_for(k->held, fd) /* is not closed then */
+		posix_spawn_file_actions_adddup2(&files, *fd, *fd);
 	rc = posix_spawn(pid, argv[0], &files, &attr, argv, environ);
 	posix_spawn_file_actions_destroy(&files);
 	posix_spawnattr_destroy(&attr);
@@ -180,7 +183,7 @@ static int run(struct keeping *k, char *const argv[])
 		return -errno;
 	mine = fds[0];
 	its = fds[1];
-	rc = spawn(argv, its, &pid);
+	rc = spawn(k, argv, its, &pid);
 	if (rc)
 		return rc;
 	close(take_fd(&its));
@@ -193,12 +196,14 @@ static int run(struct keeping *k, char *const argv[])
 	return 0;
 }
 
-static int keep(struct keeping *k, int samples_fd, char *session, uint64_t limit)
+/* @held: only what these files tell */
+static int keep(struct keeping *k, int samples_fd, char *session, uint64_t limit,
+		const struct strbuf *held)
 {
 	char program[PATH_MAX], dir[PATH_MAX], dir_option[] = "--session-dir";
 	char command[] = "keep", quiet[] = "--quiet", prune[] = "--prune", end[] = "--";
 	CLEANUP(strbuf_fini) struct strbuf bound = { 0 };
-	char *argv[9] = { program, command, quiet, dir_option, dir };
+	char *argv[10] = { program, command, quiet, dir_option, dir };
 	size_t n = 5;
 	int rc = find_program(program);
 
@@ -206,8 +211,10 @@ static int keep(struct keeping *k, int samples_fd, char *session, uint64_t limit
 		rc = find_dir(samples_fd, dir);
 	if (limit)
 		strbuf_printf(&bound, "--limit=%" PRIu64 "K", limit >> 10);
-	if (rc || strbuf_error(&bound))
+	if (rc || strbuf_error(&bound) || strbuf_error(held))
 		return rc ? rc : -ENOMEM;
+	if (held->len)
+		argv[n++] = held->data;
 	if (limit)
 		argv[n++] = bound.data;
 	argv[n++] = session ? end : prune; /* a name may look like an option */
@@ -215,18 +222,21 @@ static int keep(struct keeping *k, int samples_fd, char *session, uint64_t limit
 	return run(k, argv);
 }
 
-size_t coll_symbols_keep(int samples_fd, const char *session,
-			 const struct coll_symbols *how)
+static size_t keep_names(int samples_fd, const char *session,
+			 const struct coll_symbols *how, const coll_held_fds *held)
 {
 	CLEANUP(close_fd) int fd = session ? coll_session_dir(samples_fd, session) : -1;
 	CLEANUP(free_ptr) char *name = session ? strdup(session) : NULL;
-	struct keeping k = { .session_fd = fd };
+	CLEANUP(strbuf_fini) struct strbuf only = { 0 };
+	struct keeping k = { .session_fd = fd, .held = held };
 	char line[128];
 	int rc;
 
 	if (how->none)
 		return 0;
-	rc = session && !name ? -ENOMEM : keep(&k, samples_fd, name, how->limit);
+	vec_for(held, file)
+		strbuf_printf(&only, "%s%d", only.len ? "," : "--held=", *file);
+	rc = session && !name ? -ENOMEM : keep(&k, samples_fd, name, how->limit, &only);
 	if (rc) {
 		snprintf(
 			line, sizeof(line),
@@ -236,4 +246,18 @@ size_t coll_symbols_keep(int samples_fd, const char *session,
 		tell(&k, line);
 	}
 	return k.told;
+}
+
+size_t coll_symbols_keep(int samples_fd, const char *session,
+			 const struct coll_symbols *how)
+{
+	static const coll_held_fds none;
+
+	return keep_names(samples_fd, session, how, &none);
+}
+
+size_t coll_symbols_keep_held(int samples_fd, const char *session,
+			      const struct coll_symbols *how, const coll_held_fds *held)
+{
+	return held->len ? keep_names(samples_fd, session, how, held) : 0;
 }

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "collector/who/held.h"
+
 /*
  * Names outlive binaries because "opfs keep" is started where a session is closed:
  * another process, with sandboxed helpers of its own, for the collector reads no symbols.
@@ -25,5 +27,9 @@ struct coll_symbols {
  */
 size_t coll_symbols_keep(int samples_fd, const char *session,
 			 const struct coll_symbols *how);
+/* The same, before it, for files of containers, which may be gone by now; the session
+ * may be written to. */
+size_t coll_symbols_keep_held(int samples_fd, const char *session,
+			      const struct coll_symbols *how, const coll_held_fds *held);
 
 #endif

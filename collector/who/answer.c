@@ -6,6 +6,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "base/box/pass.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 
@@ -16,14 +17,16 @@ static bool read_all(void *data, size_t len)
 	return file_read_all(BOX_FD, data, len) == (ssize_t)len;
 }
 
-static bool send_frame(uint32_t kind, struct strbuf *out)
+static bool send_frame(uint32_t kind, struct strbuf *out, int file)
 {
 	struct coll_ask_frame *f = (void *)out->data;
+	ssize_t n;
 
 	if (strbuf_error(out) || out->len - sizeof(*f) > COLL_ANSWER_MAX)
 		return false;
 	*f = (struct coll_ask_frame){ kind, (uint32_t)(out->len - sizeof(*f)) };
-	return !file_write_all(BOX_FD, out->data, out->len);
+	n = box_pass_send(BOX_FD, out->data, out->len, file);
+	return n > 0 && !file_write_all(BOX_FD, out->data + n, out->len - (size_t)n);
 }
 
 static void begin(struct strbuf *out)
@@ -32,6 +35,14 @@ static void begin(struct strbuf *out)
 
 	strbuf_reset(out);
 	strbuf_add(out, &none, sizeof(none));
+}
+
+static bool answer(uint32_t kind, char *question, size_t len, struct strbuf *out)
+{
+	CLEANUP(close_fd) int file = -1;
+
+	coll_answer(kind, question, len, out, &file);
+	return send_frame(file < 0 ? COLL_ANSWER_IS : COLL_ANSWER_FILE, out, file);
 }
 
 /* Until the collector closes the socket. */
@@ -50,7 +61,7 @@ static int job(pid_t box, const struct box_limits *limits)
 	prctl(PR_SET_NAME, "opcollect-asked");
 	begin(&out);
 	strbuf_add(&out, &pid, sizeof(pid));
-	if (!send_frame(COLL_ANSWER_HELLO, &out))
+	if (!send_frame(COLL_ANSWER_HELLO, &out, -1))
 		return 1;
 	while (read_all(&f, sizeof(f))) {
 		if (f.kind >= COLL_NR_QUESTIONS || f.len > COLL_QUESTION_MAX ||
@@ -58,8 +69,7 @@ static int job(pid_t box, const struct box_limits *limits)
 			return 1;
 		question[f.len] = '\0';
 		begin(&out);
-		coll_answer(f.kind, question, f.len, &out);
-		if (!send_frame(COLL_ANSWER_IS, &out))
+		if (!answer(f.kind, question, f.len, &out))
 			return 1;
 		if (out.cap > KEEP_BYTES)
 			strbuf_fini(&out);

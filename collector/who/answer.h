@@ -21,6 +21,7 @@ struct coll_ask_frame {
 enum {
 	COLL_ANSWER_HELLO = 0x48656c6f, /* first of all: the helper's pid as uint32_t */
 	COLL_ANSWER_IS = 0x416e7377,
+	COLL_ANSWER_FILE, /* the same, and a descriptor goes with the frame */
 };
 
 extern const struct box_kind coll_answer_box;

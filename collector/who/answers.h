@@ -15,8 +15,9 @@ enum coll_question_kind {
 	COLL_NR_QUESTIONS
 };
 
-/* Appends the answer.  The question may be changed. */
+/* Appends the answer; the file that goes with it is in @file, -1: none.  The question may
+ * be changed. */
 void coll_answer(enum coll_question_kind kind, char *question, size_t len,
-		 struct strbuf *out);
+		 struct strbuf *out, int *file);
 
 #endif

@@ -60,6 +60,7 @@ struct coll_asker {
 	size_t open;
 	VEC(struct lane) lanes;
 	pid_t stuck[MAX_STUCK];
+	int file; /* came with the answer that is being taken; -1: none */
 	unsigned failed_starts;
 	uint64_t start_ns, look_ns; /* not before that */
 };
@@ -83,6 +84,7 @@ struct coll_asker *coll_asker_new(const char *program)
 	a->program = program ? strdup(program) : NULL;
 	a->box = (struct box)BOX_NONE;
 	a->end = &a->first;
+	a->file = -1;
 	for (int i = 0; i < MAX_HELPERS; i++)
 		a->helpers[i].helper = (struct coll_helper)COLL_HELPER_NONE;
 	return a;
@@ -207,11 +209,12 @@ static int answer_here(const struct coll_question *q)
 {
 	CLEANUP(strbuf_fini) struct strbuf question = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf answer = { 0 };
+	CLEANUP(close_fd) int file = -1;
 
 	strbuf_add(&question, q->data, q->len);
 	if (strbuf_error(&question))
 		return -ENOMEM;
-	coll_answer(q->kind, question.data, q->len, &answer);
+	coll_answer(q->kind, question.data, q->len, &answer, &file);
 	if (strbuf_error(&answer))
 		return -ENOMEM;
 	q->answered(q->ctx, q->arg, 0, answer.data, answer.len);
@@ -366,12 +369,25 @@ static void look(struct coll_asker *a, struct at_work *w, uint64_t now)
 		give_up(a, w, now);
 }
 
+int coll_asker_file(struct coll_asker *a)
+{
+	return a ? take_fd(&a->file) : -1;
+}
+
+static void drop_file(struct coll_asker **a)
+{
+	close_fd(&(*a)->file);
+	(*a)->file = -1;
+}
+
 static void take_answers(struct coll_asker *a, struct at_work *w)
 {
 	char *answer;
 	size_t len;
 
-	while (w->helper.fd >= 0 && coll_helper_next(&w->helper, &answer, &len)) {
+	while (w->helper.fd >= 0 &&
+	       coll_helper_next(&w->helper, &answer, &len, &a->file)) {
+		CLEANUP(drop_file) struct coll_asker *taking = a;
 		struct question *q = w->asked.len ? take_head(w) : NULL;
 
 		w->helper.state = (struct box_state){ 0 };

@@ -65,6 +65,9 @@ void coll_asker_free(struct coll_asker *a);
  */
 int coll_asker_ask(struct coll_asker *a, const struct coll_question *q);
 
+/* In a callback: takes the file that came with the answer; the caller's, or -1. */
+int coll_asker_file(struct coll_asker *a);
+
 /* Waits up to @ms for answers, and takes those that are there.  NULL is fine. */
 void coll_asker_poll(struct coll_asker *a, int ms);
 

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/box/pass.h"
 #include "base/cleanup.h"
 
 enum { KEEP_BYTES = 1 << 20 };
@@ -46,6 +47,9 @@ int coll_helper_start(struct coll_helper *h, struct box *box, const char *progra
 void coll_helper_end(struct coll_helper *h)
 {
 	close_fd(&h->fd);
+	vec_for(&h->files, file)
+		close(*file);
+	vec_fini(&h->files);
 	strbuf_fini(&h->out);
 	strbuf_fini(&h->in);
 	*h = (struct coll_helper)COLL_HELPER_NONE;
@@ -98,14 +102,18 @@ static int receive_some(struct coll_helper *h)
 {
 	static char room[1 << 16];
 	ssize_t n;
+	int file;
 
 	compact(h);
-	while ((n = recv(h->fd, room, sizeof(room), MSG_DONTWAIT)) > 0) {
+	while ((n = box_pass_receive(h->fd, room, sizeof(room), MSG_DONTWAIT, &file)) >
+	       0) {
 		strbuf_add(&h->in, room, (size_t)n);
+		if (file >= 0 && vec_push(&h->files, file))
+			close(file);
 		if (strbuf_error(&h->in))
 			return -ENOMEM;
 	}
-	return n < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -EPIPE;
+	return n == -EAGAIN ? 0 : -EPIPE;
 }
 
 int coll_helper_exchange(struct coll_helper *h)
@@ -115,7 +123,18 @@ int coll_helper_exchange(struct coll_helper *h)
 	return received ? received : rc;
 }
 
-bool coll_helper_next(struct coll_helper *h, char **answer, size_t *len)
+static int take_file(struct coll_helper *h)
+{
+	int file;
+
+	if (!h->files.len)
+		return -1;
+	file = h->files.data[0];
+	memmove(h->files.data, h->files.data + 1, --h->files.len * sizeof(file));
+	return file;
+}
+
+bool coll_helper_next(struct coll_helper *h, char **answer, size_t *len, int *file)
 {
 	struct coll_ask_frame f;
 
@@ -126,7 +145,8 @@ bool coll_helper_next(struct coll_helper *h, char **answer, size_t *len)
 		*answer = h->in.data + h->taken + sizeof(f);
 		*len = f.len;
 		h->taken += sizeof(f) + f.len;
-		if (f.kind == COLL_ANSWER_IS)
+		*file = f.kind == COLL_ANSWER_FILE ? take_file(h) : -1;
+		if (f.kind == COLL_ANSWER_IS || f.kind == COLL_ANSWER_FILE)
 			return true;
 		if (f.kind == COLL_ANSWER_HELLO && f.len == sizeof(h->pid))
 			memcpy(&h->pid, *answer, sizeof(h->pid));

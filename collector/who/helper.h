@@ -8,6 +8,7 @@
 #include "base/box/box.h"
 #include "base/box/state.h"
 #include "base/strbuf.h"
+#include "base/vec.h"
 #include "collector/who/answer.h"
 
 /* A process that answers questions, from the outside.  Nothing here waits for it. */
@@ -17,6 +18,7 @@ struct coll_helper {
 	struct box_state state;
 	struct strbuf out, in; /* questions on their way; answers, as far as they came */
 	size_t sent, taken;    /* bytes of them that are done with */
+	VEC(int) files;        /* that came with answers, in their order */
 };
 
 #define COLL_HELPER_NONE                                                                 \
@@ -36,8 +38,9 @@ int coll_helper_put(struct coll_helper *h, enum coll_question_kind kind, const v
 /* Sends and receives what can be.  0; -EPIPE if it has gone, -ENOMEM, -EBADMSG: end
  * it. */
 int coll_helper_exchange(struct coll_helper *h);
-/* The next whole answer; borrowed until the next call of any of these.  False: none. */
-bool coll_helper_next(struct coll_helper *h, char **answer, size_t *len);
+/* The next whole answer; borrowed until the next call of any of these.  @file: what came
+ * with it, the caller's, or -1.  False: none. */
+bool coll_helper_next(struct coll_helper *h, char **answer, size_t *len, int *file);
 
 static inline bool coll_helper_sends(const struct coll_helper *h)
 {

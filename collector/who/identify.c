@@ -11,10 +11,17 @@
 #include <sys/sysmacros.h>
 
 #include "base/cleanup.h"
+#include "base/regular.h"
 #include "collector/who/elf_id.h"
 
 /* How sure it is that a file is the one that was mapped. */
 enum trust { NOT_IT, MAYBE, CERTAIN };
+
+struct place {
+	char path[PATH_MAX + 32];
+	uint32_t tgid; /* @path is its root directory; 0: the file itself */
+	enum coll_note note;
+};
 
 static enum trust compare(const struct coll_sighting *s, const struct coll_identity *id)
 {
@@ -30,30 +37,25 @@ static enum trust compare(const struct coll_sighting *s, const struct coll_ident
 	return MAYBE;
 }
 
-/*
- * Opens a regular file and nothing else: the path is the profiled process's word, and
- * opening a device, or the end of a FIFO, does something.
- */
-static int open_regular(const char *path, struct stat *st)
+/* One that holds the file without having it open: closing it asks no file system. */
+static int open_path(int fd)
 {
-	CLEANUP(close_fd) int at = open(path, O_PATH | O_CLOEXEC);
 	char self[32];
 
-	if (at < 0 || fstat(at, st) || !S_ISREG(st->st_mode))
-		return -1;
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", at);
-	return open(self, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	return open(self, O_PATH | O_CLOEXEC);
 }
 
-static enum trust look_at(const struct coll_sighting *s, const char *path,
-			  struct coll_identity *out)
+static enum trust look_at(const struct coll_sighting *s, const struct place *p,
+			  struct coll_identity *out, int *file)
 {
-	struct coll_identity id = { 0 };
+	struct coll_identity id = { .note = p->note, .tgid = p->tgid };
 	CLEANUP(close_fd) int fd = -1;
 	enum trust trust;
 	struct stat st;
 
-	fd = open_regular(path, &st);
+	fd = p->tgid ? regular_open_at(p->path, s->path, &st)
+		     : regular_open(p->path, &st);
 	if (fd < 0)
 		return NOT_IT;
 	id.mtime = (uint64_t)st.st_mtime;
@@ -65,35 +67,39 @@ static enum trust look_at(const struct coll_sighting *s, const char *path,
 	trust = compare(s, &id);
 	if (trust != NOT_IT)
 		*out = id;
+	if (trust == CERTAIN && p->note == COLL_NOTE_CONTAINER)
+		*file = open_path(fd);
 	return trust;
 }
 
 /* The places where the file may be, in order; false: not for this sighting. */
 static bool place(int i, const struct coll_sighting *s, uint32_t tgid, uint32_t parent,
-		  char *path, size_t size, enum coll_note *note)
+		  struct place *p)
 {
 	uint32_t pid = i == 3 ? parent : tgid;
 	int n;
 
-	*note = s->deleted ? COLL_NOTE_DELETED : COLL_NOTE_NONE;
+	p->note = s->deleted ? COLL_NOTE_DELETED : COLL_NOTE_NONE;
+	p->tgid = 0;
 	switch (i) {
 	case 0:
-		n = snprintf(path, size, "%s", s->path);
+		n = snprintf(p->path, sizeof(p->path), "%s", s->path);
 		break;
 	case 1:
 	case 3:
-		*note = s->deleted ? COLL_NOTE_DELETED : COLL_NOTE_CONTAINER;
-		n = snprintf(path, size, "/proc/%" PRIu32 "/root%s", pid, s->path);
+		p->note = s->deleted ? COLL_NOTE_DELETED : COLL_NOTE_CONTAINER;
+		p->tgid = pid;
+		n = snprintf(p->path, sizeof(p->path), "/proc/%" PRIu32 "/root", pid);
 		break;
 	case 2:
-		n = snprintf(path, size,
+		n = snprintf(p->path, sizeof(p->path),
 			     "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, pid,
 			     s->start, s->end);
 		break;
 	default:
-		n = snprintf(path, size, "/proc/%" PRIu32 "/exe", pid);
+		n = snprintf(p->path, sizeof(p->path), "/proc/%" PRIu32 "/exe", pid);
 	}
-	return (i == 0 || pid) && n > 0 && (size_t)n < size;
+	return (i == 0 || pid) && n > 0 && (size_t)n < sizeof(p->path);
 }
 
 void coll_identity_unseen(const struct coll_sighting *s, enum coll_note note,
@@ -110,23 +116,20 @@ void coll_identity_unseen(const struct coll_sighting *s, enum coll_note note,
 }
 
 static void identify(const struct coll_sighting *s, uint32_t tgid, uint32_t parent,
-		     struct coll_identity *out)
+		     struct coll_identity *out, int *file)
 {
 	struct coll_identity maybe = { 0 };
 	bool have_maybe = false;
-	char path[PATH_MAX + 32];
-	enum coll_note note;
+	struct place p;
 
 	for (int i = 0; i < 5; i++) {
 		enum trust trust;
 
-		if (!place(i, s, tgid, parent, path, sizeof(path), &note))
+		if (!place(i, s, tgid, parent, &p))
 			continue;
-		trust = look_at(s, path, out);
-		if (trust == CERTAIN) {
-			out->note = note;
+		trust = look_at(s, &p, out, file);
+		if (trust == CERTAIN)
 			return;
-		}
 		if (trust == MAYBE && !have_maybe && i < 4) {
 			maybe = *out;
 			have_maybe = true;
@@ -143,7 +146,7 @@ const char *coll_note_text(enum coll_note note)
 {
 	static const char *const texts[COLL_NR_NOTES] = {
 		[COLL_NOTE_DELETED] = "deleted",
-		[COLL_NOTE_CONTAINER] = "container",
+		[COLL_NOTE_CONTAINER] = SPEC_IMAGE_CONTAINER,
 		[COLL_NOTE_GONE] = "gone",
 		[COLL_NOTE_UNVERIFIED] = "unverified",
 		[COLL_NOTE_UNREACHABLE] = "unreachable",
@@ -168,7 +171,7 @@ void coll_identify_question(const struct coll_sighting *s, uint32_t tgid, uint32
 	strbuf_add(out, s->path, strlen(s->path) + 1);
 }
 
-void coll_identify_answer(char *question, size_t len, struct strbuf *out)
+void coll_identify_answer(char *question, size_t len, struct strbuf *out, int *file)
 {
 	struct question *q = (void *)question;
 	struct coll_identity id;
@@ -176,7 +179,7 @@ void coll_identify_answer(char *question, size_t len, struct strbuf *out)
 	if (len <= sizeof(*q))
 		return;
 	q->sighting.path = q->path;
-	identify(&q->sighting, q->tgid, q->parent, &id);
+	identify(&q->sighting, q->tgid, q->parent, &id, file);
 	strbuf_add(out, &id, sizeof(id));
 }
 

@@ -19,7 +19,7 @@ enum coll_note {
 	COLL_NR_NOTES
 };
 
-/* NULL for NONE. */
+/* NULL for NONE; CONTAINER goes on with the process. */
 const char *coll_note_text(enum coll_note note);
 
 /* What could be learnt of a mapped file. */
@@ -28,6 +28,7 @@ struct coll_identity {
 	uint64_t mtime, size, inode; /* 0: unknown */
 	uint32_t dev_major, dev_minor;
 	enum coll_note note;
+	uint32_t tgid; /* CONTAINER: of the process */
 };
 
 /*
@@ -39,8 +40,8 @@ struct coll_identity {
 /* @tgid, @parent: processes, or 0 */
 void coll_identify_question(const struct coll_sighting *s, uint32_t tgid, uint32_t parent,
 			    struct strbuf *out);
-/* In the helper. */
-void coll_identify_answer(char *question, size_t len, struct strbuf *out);
+/* In the helper.  @file: the file, if it is a container's. */
+void coll_identify_answer(char *question, size_t len, struct strbuf *out, int *file);
 /* False: that is no answer. */
 bool coll_identify_take(const char *answer, size_t len, struct coll_identity *out);
 

@@ -98,6 +98,7 @@ void coll_images_fini(struct coll_images *t)
 	map_fini(&t->others);
 	spec_images_fini(&t->saved);
 	coll_mounts_fini(&t->mounts);
+	coll_held_fini(&t->held);
 	arena_fini(&t->mem);
 }
 
@@ -304,12 +305,17 @@ struct coll_image *coll_images_anon(struct coll_images *t, const char *label,
 int coll_images_note(struct coll_images *t, struct coll_image *img, struct err *err)
 {
 	CLEANUP(strbuf_fini) struct strbuf stored = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf note = { 0 };
 	struct spec_image_row row;
 	int rc;
 
 	if (img->noted || t->session_fd < 0)
 		return 0;
 	spec_image_show(&img->name, &stored);
+	if (img->note)
+		strbuf_puts(&note, coll_note_text(img->note));
+	if (img->note == COLL_NOTE_CONTAINER)
+		strbuf_printf(&note, "%" PRIu32, img->tgid);
 	row = (struct spec_image_row){
 		.stored = stored.data,
 		.real_path = (char *)(uintptr_t)img->path,
@@ -319,9 +325,9 @@ int coll_images_note(struct coll_images *t, struct coll_image *img, struct err *
 		.inode = img->inode,
 		.dev_major = img->dev_major,
 		.dev_minor = img->dev_minor,
-		.note = (char *)(uintptr_t)coll_note_text(img->note),
+		.note = img->note ? note.data : NULL,
 	};
-	rc = strbuf_error(&stored);
+	rc = strbuf_error(&stored) ? strbuf_error(&stored) : strbuf_error(&note);
 	if (!rc)
 		rc = spec_images_append(t->session_fd, &row, err);
 	if (!rc)

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "collector/rec/rec.h"
+#include "collector/who/held.h"
 #include "collector/who/identify.h"
 #include "collector/who/mounts.h"
 #include "collector/who/sighting.h"
@@ -28,6 +29,7 @@ struct coll_image {
 	uint64_t mtime, size, inode; /* 0: unknown */
 	uint32_t dev_major, dev_minor;
 	enum coll_note note; /* for the images table */
+	uint32_t tgid;       /* CONTAINER: of the process */
 	uint64_t anon_start; /* ANON */
 	bool is_kernel;
 	bool noted;              /* its row is in the table */
@@ -50,6 +52,7 @@ struct coll_images {
 	int session_fd;           /* borrowed; -1: no table is kept */
 	struct coll_asker *asker; /* borrowed; NULL: files are looked at at once */
 	struct coll_mounts mounts;
+	struct coll_held held;    /* files of containers */
 	uint64_t answers;         /* how many images were pending, and are not any more */
 	struct coll_image *other; /* those of them that became another one */
 	uint64_t warned_ns;

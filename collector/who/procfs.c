@@ -329,18 +329,21 @@ static void answer(const char *question, size_t len, unsigned parts, struct strb
 		memcpy(out->data + at, &w, sizeof(w));
 }
 
-void coll_proc_answer(char *question, size_t len, struct strbuf *out)
+void coll_proc_answer(char *question, size_t len, struct strbuf *out, int *file)
 {
+	(void)file;
 	answer(question, len, MAPS, out);
 }
 
-void coll_proc_answer_threads(char *question, size_t len, struct strbuf *out)
+void coll_proc_answer_threads(char *question, size_t len, struct strbuf *out, int *file)
 {
+	(void)file;
 	answer(question, len, MAPS | THREADS, out);
 }
 
-void coll_proc_answer_words(char *question, size_t len, struct strbuf *out)
+void coll_proc_answer_words(char *question, size_t len, struct strbuf *out, int *file)
 {
+	(void)file;
 	answer(question, len, 0, out);
 }
 

@@ -42,9 +42,9 @@ struct coll_proc {
  * uint32_t.
  */
 /* In the helper. */
-void coll_proc_answer(char *question, size_t len, struct strbuf *out);
-void coll_proc_answer_threads(char *question, size_t len, struct strbuf *out);
-void coll_proc_answer_words(char *question, size_t len, struct strbuf *out);
+void coll_proc_answer(char *question, size_t len, struct strbuf *out, int *file);
+void coll_proc_answer_threads(char *question, size_t len, struct strbuf *out, int *file);
+void coll_proc_answer_words(char *question, size_t len, struct strbuf *out, int *file);
 
 /**
  * coll_proc_take - takes an answer apart

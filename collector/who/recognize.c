@@ -100,6 +100,7 @@ static void learn(struct coll_image *img, const struct coll_identity *id)
 	img->dev_major = id->dev_major;
 	img->dev_minor = id->dev_minor;
 	img->note = id->note;
+	img->tgid = id->tgid;
 	img->noted = false;
 }
 
@@ -217,6 +218,7 @@ static void answered(void *ctx, uint64_t arg, int rc, char *answer, size_t len)
 	struct coll_images *t = ctx;
 	struct coll_sighting *s = (struct coll_sighting *)(uintptr_t)arg;
 	struct coll_identity id;
+	int file = coll_asker_file(t->asker);
 
 	log_debug(LOG_CONVERT, "%s: %s", s->path, rc ? strerror(-rc) : "looked at");
 	s->asked = false;
@@ -228,6 +230,8 @@ static void answered(void *ctx, uint64_t arg, int rc, char *answer, size_t len)
 		s->again_ns = clock_mono_ns() + AGAIN_NS;
 		warn_unreachable(t, s, rc);
 	}
+	if (file >= 0)
+		coll_held_add(&t->held, file, id.tgid);
 	settle(t, s, &id);
 }
 

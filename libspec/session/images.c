@@ -106,6 +106,18 @@ const struct spec_image_row *spec_images_find(const struct spec_images *t,
 	return map_get(&t->by_stored, stored, strlen(stored), &at) ? &t->rows[at] : NULL;
 }
 
+uint32_t spec_image_container(const struct spec_image_row *row)
+{
+	static const char container[] = SPEC_IMAGE_CONTAINER;
+	size_t len = sizeof(container) - 1;
+	uint64_t pid;
+
+	return row->note && !strncmp(row->note, container, len) &&
+			       spec_table_parse(row->note + len, INT32_MAX, &pid)
+		       ? (uint32_t)pid
+		       : 0;
+}
+
 int spec_images_append(int session_fd, const struct spec_image_row *row, struct err *err)
 {
 	CLEANUP(strbuf_fini) struct strbuf line = { 0 };

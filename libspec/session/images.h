@@ -25,7 +25,7 @@ struct spec_image_row {
 	struct build_id build_id;
 	uint64_t mtime, size, inode;
 	uint32_t dev_major, dev_minor;
-	char *note; /* NULL: none; "deleted", "container", ... */
+	char *note; /* NULL: none; "deleted", "container PID", ... */
 };
 
 struct spec_images {
@@ -33,6 +33,8 @@ struct spec_images {
 	size_t nr, cap;
 	struct map by_stored; /* stored -> index */
 };
+
+#define SPEC_IMAGE_CONTAINER "container "
 
 /**
  * spec_images_read - reads the table
@@ -43,6 +45,9 @@ int spec_images_read(int session_fd, struct spec_images *out, struct err *err);
 /* The row of a stored name, or NULL.  Dies with @t. */
 const struct spec_image_row *spec_images_find(const struct spec_images *t,
 					      const char *stored);
+/* The process of a container that the image was found in, by the number that it had;
+ * 0: it was found at its path.  The note of such an image is "container PID". */
+uint32_t spec_image_container(const struct spec_image_row *row);
 /* Appends one row to the table's file (made if missing).  O_APPEND, one write. */
 int spec_images_append(int session_fd, const struct spec_image_row *row, struct err *err);
 /* Accepts a zeroed table. */

@@ -182,9 +182,52 @@ static int load_path(struct sym_load *l, const char *path)
 	return 0;
 }
 
+/* A file of a container. */
+static int load_at(struct sym_load *l)
+{
+	const char *path = l->job->path;
+	int fd = l->job->opened ? *l->job->opened : sym_open_at(l->job);
+
+	strbuf_reset(&l->b.path);
+	strbuf_puts(&l->b.path, path);
+	if (fd >= 0) {
+		if (!l->job->opened)
+			l->fd = fd;
+		return load_fd(l, fd);
+	}
+	if (fd == -EACCES || fd == -EPERM)
+		sym_build_state(&l->b, SYM_UNREADABLE, "%s: is in a container: %s", path,
+				strerror(-fd));
+	else
+		sym_build_state(&l->b, SYM_MISSING,
+				"%s: was in a container, and what ran it there has ended",
+				path);
+	return 0;
+}
+
+/* What was opened is another file: nothing of it stays. */
+static void forget_file(struct sym_load *l)
+{
+	sym_elf_fini(&l->image);
+	close_fd(&l->fd);
+	l->fd = l->image_fd = -1;
+	l->b.dev = l->b.ino = l->b.file_size = 0;
+	l->b.mtime = 0;
+	l->b.build_id = (struct build_id){ 0 };
+}
+
 static int load_file(struct sym_load *l)
 {
-	return load_path(l, l->job->path ? l->job->path : "");
+	const struct sym_job *job = l->job;
+	int rc = 0;
+
+	/* whether it is the file of that path here, the path cannot tell */
+	if (!job->at || job->build_id.len)
+		rc = load_path(l, job->path ? job->path : "");
+	if (rc || !job->at || (job->build_id.len && sym_usable(l->b.state)))
+		return rc;
+	forget_file(l);
+	return load_at(l);
 }
 
 static int load_vdso(struct sym_load *l)

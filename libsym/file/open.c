@@ -7,30 +7,36 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/cred.h"
+#include "base/regular.h"
 
 int sym_open(const char *path, const struct cred *cred, struct err *err)
 {
-	CLEANUP(close_fd) int at = open(path, O_PATH | O_CLOEXEC);
-	char self[32];
 	struct stat st;
-	CLEANUP(close_fd) int fd = -1;
+	CLEANUP(close_fd) int fd = regular_open(path, &st);
 
-	if (at < 0 || fstat(at, &st))
-		return err_errno(err, -errno, "%s", path);
-	if (!S_ISREG(st.st_mode))
+	if (fd == -EINVAL)
 		return err_set(err, -EINVAL, "%s: is not a regular file", path);
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", at);
-	fd = open(self, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (fd < 0 && errno == ENOENT) /* no /proc here */
-		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)
-		return err_errno(err, -errno, "%s", path);
+		return err_errno(err, fd, "%s", path);
 	if (!cred_may_read(cred, fd))
 		return err_errno(err, -EACCES, "%s", path);
 	return take_fd(&fd);
+}
+
+int sym_open_at(const struct sym_job *job)
+{
+	struct stat st;
+	CLEANUP(close_fd) int fd = -EACCES;
+
+	if (!job->cred || job->cred->uid == geteuid())
+		fd = regular_open_at(job->at, job->path, &st);
+	if (fd >= 0 && job->inode && st.st_ino != job->inode)
+		return -ESRCH;
+	return fd < 0 ? fd : take_fd(&fd);
 }
 
 bool sym_open_directory(int fd, struct strbuf *out)

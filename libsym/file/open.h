@@ -17,6 +17,13 @@
  */
 int sym_open(const char *path, const struct cred *cred, struct err *err);
 
+/*
+ * The same for job->at, before the sandbox.  A descriptor, or -errno: -ESRCH if the file,
+ * or all of its container, is gone; -EACCES also if job->cred is somebody else, for who
+ * may look into a container is the kernel's to say.
+ */
+int sym_open_at(const struct sym_job *job);
+
 /* Appends the directory of an open file, all links followed. */
 bool sym_open_directory(int fd, struct strbuf *out);
 

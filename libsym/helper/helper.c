@@ -16,6 +16,7 @@
 #include "libsym/code/disasm.h"
 #include "libsym/dwarf/lines.h"
 #include "libsym/file/find.h"
+#include "libsym/file/open.h"
 #include "libsym/helper/image.h"
 #include "libsym/helper/sandbox.h"
 #include "libsym/helper/source_read.h"
@@ -134,6 +135,7 @@ static int serve(pid_t parent, unsigned cpu_seconds)
 	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
 	CLEANUP(free_ptr) void *data = NULL;
 	CLEANUP(sym_request_fini) struct sym_request r = { 0 };
+	CLEANUP(close_fd) int at = -1;
 	size_t len = 0;
 	int rc = sym_sandbox_limit(cpu_seconds, NULL);
 
@@ -148,6 +150,10 @@ static int serve(pid_t parent, unsigned cpu_seconds)
 		rc = -errno;
 	if (!rc && getppid() != parent)
 		rc = -ESRCH;
+	if (!rc && r.job.at) {
+		at = sym_open_at(&r.job);
+		r.job.opened = &at;
+	}
 	if (!rc)
 		rc = sym_sandbox_enter(NULL);
 	return rc ? rc : answer(&r, &out);

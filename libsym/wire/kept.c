@@ -38,6 +38,8 @@ bool sym_kept_name(const struct sym_job *job, char name[SYM_KEPT_NAME])
 		return false;
 	for (const char *at = job->path; *at; at++)
 		hash = fnv_add(hash, (unsigned char)*at);
+	if (job->inode)
+		hash = fnv_add(hash, job->inode);
 	snprintf(name, SYM_KEPT_NAME, "%016" PRIx64 ".%" PRId64, hash, job->mtime);
 	return true;
 }
@@ -197,7 +199,8 @@ static bool is_of(const struct sym_table *t, const struct sym_job *job)
 {
 	if (job->build_id.len)
 		return build_id_equal(&t->build_id, &job->build_id);
-	return job->path && !strcmp(t->path, job->path) && t->mtime == job->mtime;
+	return job->path && !strcmp(t->path, job->path) && t->mtime == job->mtime &&
+	       (!job->inode || t->ino == job->inode);
 }
 
 int sym_kept_table(const struct sym_kept *k, const struct sym_job *job,

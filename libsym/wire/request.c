@@ -95,11 +95,13 @@ static void put_job(struct strbuf *out, const struct sym_job *job)
 
 	put_u32(out, job->kind);
 	put_u64(out, (uint64_t)job->mtime);
+	put_u64(out, job->inode);
 	put_u32(out, job->build_id.len <= SYM_WIRE_ID ? job->build_id.len : 0);
 	strbuf_add(out, job->build_id.bytes, SYM_WIRE_ID);
 	put_cred(out, job->cred);
 	put_str(out, job->path);
 	put_str(out, job->name);
+	put_str(out, job->at);
 	put_str(out, p->debug_dir);
 	put_str(out, p->kallsyms);
 	put_str(out, p->modules);
@@ -198,6 +200,7 @@ static void parse_job(struct cursor *c, struct sym_request *r)
 
 	r->job.kind = (enum sym_kind)cursor_u32(c);
 	r->job.mtime = (int64_t)cursor_u64(c);
+	r->job.inode = cursor_u64(c);
 	r->job.build_id.len = (uint8_t)cursor_u32(c);
 	id = cursor_bytes(c, SYM_WIRE_ID);
 	if (id)
@@ -205,11 +208,14 @@ static void parse_job(struct cursor *c, struct sym_request *r)
 	parse_cred(c, r);
 	r->job.path = cursor_str(c);
 	r->job.name = cursor_str(c);
+	r->job.at = cursor_str(c);
 	r->places.debug_dir = cursor_str(c);
 	r->places.kallsyms = cursor_str(c);
 	r->places.modules = cursor_str(c);
 	r->places.modules_dir = cursor_str(c);
 	r->places.kernel_notes = cursor_str(c);
+	if (r->job.at && !*r->job.at)
+		r->job.at = NULL;
 	r->job.places = &r->places;
 	r->job.cred = r->who;
 	c->bad |= r->job.build_id.len > SYM_WIRE_ID ||

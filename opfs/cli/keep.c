@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/escape.h"
@@ -24,6 +26,7 @@ struct keep {
 	struct cli cli;
 	uint64_t limit;
 	bool quiet, prune;
+	struct profile_held held;
 	const char *session; /* at hand */
 	struct catalog_store *store;
 	struct sym_cache *syms;
@@ -57,8 +60,33 @@ static int set_prune(void *ctx, const char *arg, struct err *err)
 	return 0;
 }
 
+static int set_held(void *ctx, const char *arg, struct err *err)
+{
+	int rc = 0;
+
+	while (!rc) {
+		char *end;
+		unsigned long fd = strtoul(arg, &end, 10);
+
+		rc = end == arg || (*end && *end != ',') || fd <= STDERR_FILENO ||
+				     fd > INT_MAX
+			     ? -EINVAL
+			     : profile_held_add(&((struct keep *)ctx)->held, (int)fd);
+		if (!*end)
+			break;
+		arg = end + 1;
+	}
+	return rc ? err_set(err, rc,
+			    "not descriptors of open files above 2, as in --held=5,6")
+		  : 0;
+}
+
 static const struct opt opts[] = {
 	CLI_OPT_SESSION_DIR,
+	{ .name = "held",
+	  .arg = "FD,...",
+	  .doc = "only images of containers whose files the caller has open",
+	  .set = set_held },
 	{ .name = "limit",
 	  .arg = "SIZE",
 	  .doc = "what all kept names may take, as 500M (1G)",
@@ -128,21 +156,32 @@ static void put_profile(struct profile **p)
 	profile_put(*p);
 }
 
+/* A flat file of a container's binary that is held, if only those are wanted. */
+static bool is_wanted(const struct keep *k, const struct catalog *cat,
+		      const struct catalog_file *f)
+{
+	return !k->held.files.len ||
+	       (f->callee == CATALOG_NO_IMAGE &&
+		profile_held_find(&k->held, cat->images[f->image].row) >= 0);
+}
+
 static int load(struct keep *k, struct catalog *cat, struct profile **out,
 		struct err *err)
 {
-	CLEANUP(free_ptr) uint32_t *all = calloc(cat->nr_files + 1, sizeof(*all));
-	const struct profile_query q = { .cat = cat,
-					 .selected = all,
-					 .nr_selected = cat->nr_files,
-					 .needs = PROFILE_HITS | PROFILE_ARCS,
-					 .demangle = SYM_DEMANGLE_NONE,
-					 .syms = k->syms };
+	CLEANUP(free_ptr)
+	uint32_t *selected = calloc(cat->nr_files + 1, sizeof(*selected));
+	struct profile_query q = { .cat = cat,
+				   .selected = selected,
+				   .needs = PROFILE_HITS | PROFILE_ARCS,
+				   .demangle = SYM_DEMANGLE_NONE,
+				   .held = &k->held,
+				   .syms = k->syms };
 
-	if (!all)
+	if (!selected)
 		return err_errno(err, -ENOMEM, "%s", k->session);
 	for (uint32_t i = 0; i < cat->nr_files; i++)
-		all[i] = i;
+		if (is_wanted(k, cat, &cat->files[i]))
+			selected[q.nr_selected++] = i;
 	return profile_load(&q, out, err);
 }
 
@@ -237,6 +276,7 @@ int opfs_keep_main(const struct report_set *reports, int argc, char **argv)
 	if (!status)
 		status = run(&k, argv + 1, nr);
 	symbols_dir_close(&k.dir);
+	profile_held_fini(&k.held);
 	catalog_store_free(k.store);
 	sym_cache_free(k.syms);
 	cache_free(cache);

@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/parallel.h"
@@ -132,6 +134,26 @@ static const char *identify_anon(const struct catalog_image *img, struct sym_job
 	return NULL;
 }
 
+/* A path of another mount namespace, or root directory, says nothing here. */
+static const char *identify_in_container(struct profile_build *b,
+					 const struct spec_image_row *row,
+					 struct sym_job *job)
+{
+	int held = profile_held_find(b->q->held, row);
+	uint32_t tgid = spec_image_container(row);
+	char at[64];
+
+	if (!tgid || b->q->root)
+		return NULL;
+	if (held >= 0)
+		snprintf(at, sizeof(at), "/proc/%d/fd/%d", (int)getpid(), held);
+	else
+		snprintf(at, sizeof(at), "/proc/%" PRIu32 "/root", tgid);
+	job->at = arena_strdup(&b->p->arena, at);
+	job->inode = row->inode;
+	return job->at ? NULL : "out of memory";
+}
+
 static const char *identify(struct profile_build *b, const struct catalog_image *img,
 			    const struct identity *id, struct sym_job *job)
 {
@@ -155,7 +177,8 @@ static const char *identify(struct profile_build *b, const struct catalog_image 
 				      ? row->real_path
 				      : img->name.name,
 			      id->is_kernel, job);
-		return NULL;
+		return row && job->kind == SYM_USER ? identify_in_container(b, row, job)
+						    : NULL;
 	}
 }
 
@@ -188,6 +211,15 @@ static const char *const remedies[SYM_NR_STATES] = {
 	[SYM_BROKEN] = "look at it with readelf, or install it anew",
 };
 
+/* Nobody can put a file back into a container that is not there. */
+static const char *remedy_of(const struct profile_image *img)
+{
+	return img->job.at && (img->state == SYM_MISSING || img->state == SYM_CHANGED)
+		       ? "copy it out of its container, and say where it is with "
+			 "image-path:"
+		       : remedies[img->state];
+}
+
 static int explain(struct profile_build *b, struct profile_image *img,
 		   const struct sym_table *t, const char *what, const char *note)
 {
@@ -198,8 +230,8 @@ static int explain(struct profile_build *b, struct profile_image *img,
 					 : sym_state_name(img->state));
 	if (note)
 		strbuf_printf(&text, "; %s", note);
-	if (remedies[img->state])
-		strbuf_printf(&text, "; %s", remedies[img->state]);
+	if (remedy_of(img))
+		strbuf_printf(&text, "; %s", remedy_of(img));
 	if (img->state == SYM_NO_SYMBOLS && t->build_id.len) {
 		build_id_format(&t->build_id, id);
 		strbuf_printf(&text, " (build-id %s)", id);
@@ -255,6 +287,20 @@ static int note_other_mtime(struct profile_build *b, uint32_t image,
 	return set_reason(b, img, strbuf_str(&text));
 }
 
+/* A file without a build-id may be another container's. */
+static int use_archive(struct profile_build *b, struct sym_job *job)
+{
+	const char *path = job->path;
+	int rc;
+
+	if (job->at && !job->build_id.len)
+		return 0;
+	rc = archive_dir_job(&b->p->cat->archive, job, &b->p->arena);
+	if (job->path != path)
+		job->at = NULL;
+	return rc;
+}
+
 /* One job for every image that may have symbols; the others get their reason at once. */
 static void make_jobs(struct profile_build *b, const struct identity *ids,
 		      struct load_job *jobs, size_t *nr, const struct cred *cred)
@@ -270,8 +316,7 @@ static void make_jobs(struct profile_build *b, const struct identity *ids,
 		if (b->syms)
 			reason = identify(b, &b->p->cat->images[image], &ids[image],
 					  &j->job);
-		if (!reason &&
-		    archive_dir_job(&b->p->cat->archive, &j->job, &b->p->arena))
+		if (!reason && use_archive(b, &j->job))
 			reason = "out of memory";
 		b->p->images[image].state = SYM_NO_SYMBOLS;
 		if (reason)
@@ -322,6 +367,8 @@ static bool look_elsewhere(struct profile_build *b, struct load_job *j,
 		name = last_part(j->job.path ? j->job.path
 					     : b->p->cat->images[j->image].shown);
 	*again = (struct load_job){ .image = j->image, .job = j->job };
+	again->job.at = NULL;
+	again->job.inode = 0;
 	again->job.path = profile_found(b, name, module, &j->note);
 	if (again->job.kind == SYM_KALLSYMS)
 		again->job.kind = SYM_VMLINUX;

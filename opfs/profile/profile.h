@@ -13,6 +13,7 @@
 #include "libspec/spec/spec.h"
 #include "libsym/server/cache.h"
 #include "libsym/table/symtab.h"
+#include "opfs/profile/held.h"
 #include "opfs/session/catalog.h"
 
 /*
@@ -134,7 +135,8 @@ struct profile_query {
 	bool merge_lib; /* an image is its own application */
 	enum sym_demangle_style demangle;
 	const struct spec_value *image_path,
-		*root; /* where binaries are; NULL: not given */
+		*root;                   /* where binaries are; NULL: not given */
+	const struct profile_held *held; /* NULL: none */
 	struct sym_cache
 		*syms; /* outlives the profile; NULL: images are shown as themselves */
 	const struct viewer

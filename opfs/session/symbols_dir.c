@@ -79,7 +79,10 @@ static int add_rows(const struct spec_images *images, struct names *needed)
 		const struct spec_image_row *row = &images->rows[i];
 		const struct sym_job job = { .path = row->real_path,
 					     .build_id = row->build_id,
-					     .mtime = (int64_t)row->mtime };
+					     .mtime = (int64_t)row->mtime,
+					     .inode = spec_image_container(row)
+							      ? row->inode
+							      : 0 };
 		char name[SYM_KEPT_NAME];
 
 		if (sym_kept_name(&job, name) && names_add(needed, name))

@@ -491,14 +491,14 @@ Test(box_pass, a_descriptor_comes_with_its_message)
 	cr_assert_eq(pipe2(p, O_CLOEXEC), 0);
 	cr_expect_eq(box_pass_send(pair[0], "x", 1, p[0]), 1);
 	cr_expect_eq(box_pass_send(pair[0], "y", 1, -1), 1);
-	cr_expect_eq(box_pass_receive(pair[1], &c, 1, &fd), 1);
+	cr_expect_eq(box_pass_receive(pair[1], &c, 1, 0, &fd), 1);
 	cr_expect_eq(c, 'x');
 	cr_assert(fd >= 0);
 	cr_expect_eq(fcntl(fd, F_GETFD), FD_CLOEXEC);
 	cr_expect_eq(write(p[1], "z", 1), 1);
 	cr_expect_eq(read(fd, &c, 1), 1);
 	cr_expect_eq(c, 'z');
-	cr_expect_eq(box_pass_receive(pair[1], &c, 1, &fd), 1);
+	cr_expect_eq(box_pass_receive(pair[1], &c, 1, 0, &fd), 1);
 	cr_expect_eq(c, 'y');
 	cr_expect_eq(fd, -1);
 	close(pair[1]);

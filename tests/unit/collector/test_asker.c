@@ -44,9 +44,10 @@ static void die_by(const char *file)
 
 /* Helpers do what the question says, and answer with it. */
 void coll_answer(enum coll_question_kind kind, char *question, size_t len,
-		 struct strbuf *out)
+		 struct strbuf *out, int *file)
 {
 	(void)kind;
+	*file = -1;
 	if (!strcmp(question, "block"))
 		for (;;)
 			pause();

@@ -22,10 +22,11 @@ static ssize_t opens_of(const char *dir, char *path, struct coll_identity *id)
 
 	CLEANUP(strbuf_fini) struct strbuf question = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf answer = { 0 };
+	CLEANUP(close_fd) int file = -1;
 
 	cr_assert_geq(inotify_add_watch(watch, dir, IN_OPEN), 0);
 	coll_identify_question(&s, 0, 0, &question);
-	coll_identify_answer(question.data, question.len, &answer);
+	coll_identify_answer(question.data, question.len, &answer, &file);
 	cr_assert(coll_identify_take(answer.data, answer.len, id));
 	return read(watch, events, sizeof(events));
 }

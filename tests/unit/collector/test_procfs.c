@@ -76,7 +76,7 @@ Test(procfs, refuses_lines_that_make_no_sense)
 /* What a helper would answer. */
 static int ask(uint32_t tgid, struct strbuf *answer, struct coll_proc *out)
 {
-	coll_proc_answer((char *)&tgid, sizeof(tgid), answer);
+	coll_proc_answer((char *)&tgid, sizeof(tgid), answer, NULL);
 	return coll_proc_take(answer->data, answer->len, out);
 }
 

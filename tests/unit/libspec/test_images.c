@@ -137,3 +137,17 @@ Test(images, of_another_version_are_refused)
 	read_text("", &t, 0);
 	read_text(HEADER, &t, 0);
 }
+
+Test(images, a_note_tells_the_process_of_a_container)
+{
+	static char notes[][24] = { "container 42", "container", "container x",
+				    "container -1", "deleted",   "container 4294967296" };
+	const uint32_t want[] = { 42, 0, 0, 0, 0, 0 };
+	struct spec_image_row row = { 0 };
+
+	cr_expect_eq(spec_image_container(&row), 0);
+	for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++) {
+		row.note = notes[i];
+		cr_expect_eq(spec_image_container(&row), want[i], "%s", notes[i]);
+	}
+}

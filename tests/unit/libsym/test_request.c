@@ -16,6 +16,8 @@ static struct strbuf make_load(void)
 		.path = "/a b",
 		.name = "mod",
 		.mtime = -1,
+		.at = "/proc/9/root",
+		.inode = 11,
 		.build_id = { .len = 2, .bytes = { 0xab, 0xcd } },
 		.cred = &cred,
 		.places = &places,
@@ -42,6 +44,8 @@ Test(request, a_job_survives)
 	cr_expect_str_eq(r.job.path, "/a b");
 	cr_expect_str_eq(r.job.name, "mod");
 	cr_expect_eq(r.job.mtime, -1);
+	cr_expect_str_eq(r.job.at, "/proc/9/root");
+	cr_expect_eq(r.job.inode, 11);
 	cr_expect_eq(r.job.build_id.len, 2);
 	cr_expect_eq(r.job.build_id.bytes[1], 0xcd);
 	cr_assert_not_null(r.job.cred);
