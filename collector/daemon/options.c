@@ -198,7 +198,7 @@ static const struct fact {
 } facts[] = {
 	{ "event", NULL, true },
 	{ "frequency", "997", true },
-	{ "separate", "lib", true },
+	{ "separate", "kernel", true },
 	{ "image", NULL, true },
 	{ "callgraph", "0", true },
 	{ "source", "perf", true },
@@ -239,7 +239,7 @@ bool coll_daemon_may_set(const char *name)
 void coll_daemon_options_init(struct coll_daemon_options *o)
 {
 	*o = (struct coll_daemon_options){
-		.sampling = { .separate = COLL_SEPARATE_LIB,
+		.sampling = { .separate = COLL_SEPARATE_DEFAULT,
 			      .source = coll_sources[0],
 			      .all = true },
 	};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Rows of struct opt on what samples are filed and how, which "replay" shares as well;
  * ctx begins with coll_options. */
-{ 0, "separate", "LIST", "file samples by: none, lib (default), kernel, thread, cpu, all",
+{ 0, "separate", "LIST", "file samples by: none, lib, kernel (default), thread, cpu, all",
   coll_set_separate },
 	{ 0, "image", "LIST",
 	  "only these: a program with what it uses, a library or module by itself",

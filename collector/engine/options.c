@@ -302,13 +302,13 @@ static const char about[] =
 	"name of perf's or OProfile's, or rNNN for a raw code; KERNEL and USER are 1 or "
 	"0.\n"
 	"\n"
-	"--separate: with lib, what a program's libraries use is filed under the "
-	"program, and\n"
-	"the kernel by itself; kernel files kernel samples under the program as well "
-	"(operf's\n"
-	"way) and implies lib; none files every image by itself; thread and cpu keep "
-	"threads\n"
-	"and CPUs apart and add to lib (\"none,thread\" switches that off).\n"
+	"--separate: with kernel, what a program uses in libraries and causes in the "
+	"kernel is\n"
+	"filed under the program (operf's way); lib does so with libraries only, and "
+	"files the\n"
+	"kernel by itself; none files every image by itself; thread and cpu keep "
+	"threads and\n"
+	"CPUs apart and add to kernel (\"lib,thread\" and \"none,thread\": to these).\n"
 	"\n"
 	"Ends when COMMAND or all of the processes end, or with Ctrl-C; a second Ctrl-C "
 	"does\n"
@@ -387,7 +387,7 @@ enum opt_result coll_options_parse(int argc, char **argv, struct coll_options *o
 	struct err err = { 0 };
 	int first = argc;
 
-	*out = (struct coll_options){ .separate = COLL_SEPARATE_LIB,
+	*out = (struct coll_options){ .separate = COLL_SEPARATE_DEFAULT,
 				      .source = coll_sources[0] };
 	result = opt_parse(&program, argc, argv, out, &first);
 	if (result != OPT_RUN)
@@ -412,7 +412,7 @@ enum opt_result coll_options_parse_replay(int argc, char **argv, struct coll_opt
 	enum opt_result result;
 	int first = argc;
 
-	*out = (struct coll_options){ .separate = COLL_SEPARATE_LIB,
+	*out = (struct coll_options){ .separate = COLL_SEPARATE_DEFAULT,
 				      .source = &coll_source_replay };
 	result = opt_parse(&replay_program, argc, argv, out, &first);
 	if (result != OPT_RUN)

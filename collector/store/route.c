@@ -61,7 +61,8 @@ static const struct word *find_word(const char *name)
 int coll_separate_parse(const char *list, unsigned *out, struct err *err)
 {
 	CLEANUP(free_ptr) char *copy = strdup(list);
-	unsigned set = COLL_SEPARATE_LIB;
+	unsigned set = 0;
+	bool filing = false; /* does a word say under what images are filed? */
 	char *rest = copy, *name;
 
 	if (!copy)
@@ -74,9 +75,10 @@ int coll_separate_parse(const char *list, unsigned *out, struct err *err)
 				       "--separate: \"%s\" is none of none, lib, kernel, "
 				       "thread, cpu, all",
 				       name);
+		filing |= !word->sets || word->sets & COLL_SEPARATE_LIB;
 		set = word->sets ? set | word->sets : 0;
 	}
-	*out = set;
+	*out = filing ? set : set | COLL_SEPARATE_DEFAULT;
 	return 0;
 }
 

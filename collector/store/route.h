@@ -13,6 +13,8 @@ enum coll_separate {
 	COLL_SEPARATE_KERNEL = 2, /* the kernel as well */
 	COLL_SEPARATE_THREAD = 4,
 	COLL_SEPARATE_CPU = 8,
+	/* unless --separate says otherwise */
+	COLL_SEPARATE_DEFAULT = COLL_SEPARATE_LIB | COLL_SEPARATE_KERNEL,
 };
 
 /* Where a sample was taken, and in which process. */
@@ -40,8 +42,9 @@ bool coll_route_wanted(unsigned separate, const struct coll_context *c);
 
 /**
  * coll_separate_parse - "none", "lib", "kernel", "thread", "cpu" and lists of them
- * thread and cpu add to the default, lib; kernel implies lib; none switches all off that
- * stands before it, and lib.  Also "library" and "all", as opcontrol has them.
+ * thread and cpu add to the default, kernel, unless lib or none says otherwise; kernel
+ * implies lib; none switches all off that stands before it.  Also "library" and "all", as
+ * opcontrol has them.
  * Returns 0, or -EINVAL.
  */
 int coll_separate_parse(const char *list, unsigned *out, struct err *err);

@@ -227,7 +227,7 @@ socket(AF_UNIX, SOCK_SEQPACKET).bind(sys.argv[1])' "$sock"
 	wait_for is total_samples -ge 5
 	ctl set --event=TIMER:2000000 --separate=thread --callgraph=16
 	[ "$(fact events)" = TIMER:2000000 ]
-	[ "$(fact separate)" = thread,lib ]
+	[ "$(fact separate)" = thread,kernel ]
 	[ "$(fact callgraph)" = 16 ]
 	wait_for is total_samples -ge 5
 	ctl set --event=TIMER:4000000 --callgraph=0

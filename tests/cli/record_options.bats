@@ -42,7 +42,7 @@ load ../lib/record_tests
 	sampled "$(ask sum oprofile_data)" "$(worked zeros)" 1999 $((taken - stored))
 	can_record_cpus
 	rm "$WORKED"
-	run record --separate=kernel -F 1999 -- "$b/zeros" 300
+	run record -F 1999 -- "$b/zeros" 300 # as with --separate=kernel
 	assert_balance
 	sampled "$(ask sum oprofile_data app=zeros)" "$(worked zeros)" 1999 \
 		$((taken - stored))
@@ -54,7 +54,7 @@ load ../lib/record_tests
 		exit other > n + 4.5 * sqrt(n) + 3
 	}'
 	rm "$WORKED"
-	run record --no-vmlinux -F 1999 -- "$b/zeros" 300
+	run record --no-vmlinux --separate=lib -F 1999 -- "$b/zeros" 300
 	assert_balance
 	sampled "$(ask sum oprofile_data app=no-vmlinux)" "$(worked zeros)" 1999 \
 		$((taken - stored))

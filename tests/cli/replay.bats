@@ -98,7 +98,7 @@ user"
 		$'0x4000 10\n0x4010 1'
 	count_is '{root}/bin/prog/{dep}/{root}/lib/lib.so/TIMER.1000000.0.all.all.all' \
 		'0x500 5'
-	count_is '{kern}/no-vmlinux/{dep}/{kern}/no-vmlinux/TIMER.1000000.0.all.all.all' \
+	count_is '{root}/bin/prog/{dep}/{kern}/no-vmlinux/TIMER.1000000.0.all.all.all' \
 		'0xffffffff81000010 3'
 	balanced
 }
@@ -122,6 +122,11 @@ user"
 	count_is "$p.10.11.2" '0x4000 1'
 	count_is "$p.10.12.2" '0x4000 1'
 	count_is '{root}/bin/prog/{dep}/{kern}/no-vmlinux/TIMER.10000000.0.10.12.2' \
+		'0xffffffff81000010 1'
+	play --separate=lib <<<"$stream"
+	count_is "{kern}/no-vmlinux/{dep}/{kern}/no-vmlinux/$timer" '0xffffffff81000010 1'
+	play --separate=thread <<<"$stream"
+	count_is '{root}/bin/prog/{dep}/{kern}/no-vmlinux/TIMER.10000000.0.10.12.all' \
 		'0xffffffff81000010 1'
 	play --separate=none <<<"$stream"
 	count_is "{root}/bin/prog/{dep}/{root}/bin/prog/$timer" '0x4000 3'
