@@ -11,7 +11,7 @@
 
 enum item_how {
 	ITEM_EXACT, /* something is called so */
-	ITEM_KERN,  /* {kern} */
+	ITEM_KERN,  /* SPEC_MATCH_KERNEL */
 	ITEM_GLOB,  /* a pattern, perhaps without wildcards */
 };
 
@@ -34,6 +34,16 @@ static bool is_called(const struct spec_match_image *img, const char *text)
 	       (img->label && !strcmp(img->label, text));
 }
 
+static bool is_kernel(const char *text)
+{
+	static const char *const names[] = { SPEC_MATCH_KERNEL, "[kernel]", "{kern}" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(names[i], text))
+			return true;
+	return false;
+}
+
 static bool is_path(const char *text)
 {
 	return strchr(text, '/') != NULL;
@@ -51,7 +61,7 @@ static int item_init(const struct spec_match *m, const struct spec_item *from,
 		it->text = from->text;
 		return 0;
 	}
-	if (!prefix && !strcmp(from->text, "{kern}")) {
+	if (!prefix && is_kernel(from->text)) {
 		it->how = ITEM_KERN;
 		return 0;
 	}

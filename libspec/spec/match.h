@@ -17,6 +17,9 @@
  * that is given takes files away, so their order does not matter.
  */
 
+/* The kernel and all its modules as one item, where no image is called so. */
+#define SPEC_MATCH_KERNEL "kernel"
+
 /* What an image can be called; borrowed. */
 struct spec_match_image {
 	const char *shown; /* spec_image_show() */
@@ -43,7 +46,8 @@ struct spec_match {
 /**
  * spec_match_images - which images a value of an image tag means
  * An item without "/" means every image of that basename or label, an item with one a
- * whole path, where the leading "/" may be missing; {kern} the kernel and its modules.
+ * whole path, where the leading "/" may be missing; SPEC_MATCH_KERNEL, [kernel] and {kern}
+ * the kernel and its modules.
  * What is called exactly so comes before wildcards; an item that means nothing is tried
  * again with the symbolic links of its path resolved.
  * @prefix: not these images, but those of which the last item (as far as typed) is a

@@ -65,6 +65,18 @@ static int count_short(const struct catalog *cat, const bool *used, struct map *
 	return rc;
 }
 
+/* Is there a kernel to be named as a whole, and no image called as that is? */
+static bool has_kernel(const struct catalog *cat, const bool *used)
+{
+	const char *name = SPEC_MATCH_KERNEL;
+	uint64_t index;
+
+	for (size_t i = 0; i < cat->nr_images; i++)
+		if (used[i] && cat->images[i].kernel)
+			return !map_get(&cat->by_image, name, strlen(name), &index);
+	return false;
+}
+
 /* Does the value lead anywhere: would something else be left without the image, has the
  * older side such samples? */
 static int is_possible(const struct ask *a, const struct place *p,
@@ -120,6 +132,8 @@ static int image_names(const struct ask *a, const struct place *p,
 		map_get(&counts, name, strlen(name), &count);
 		rc = add_listed(out, count <= 2 ? name : img->shown);
 	}
+	if (!rc && tag->id == SPEC_LIB_IMAGE && has_kernel(p->cat, used))
+		rc = add_listed(out, SPEC_MATCH_KERNEL);
 	if (rc)
 		return ask_no_memory(a);
 	names_sort(out);

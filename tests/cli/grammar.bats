@@ -83,6 +83,16 @@ samples() {
 	[ "$(samples 'braces/image:%257Bdep}')" = 16 ]
 }
 
+@test "kernel is the whole kernel, listed so, unless an image is called kernel" {
+	opfs ls current/lib-image: | grep -qx kernel
+	[ "$(opfs ls braces/lib-image: | grep -cx kernel)" = 1 ]
+	[ "$(samples braces/lib-image:kernel)" = 32 ]
+	[ "$(samples 'braces/lib-image:[kernel]')" = 8 ]
+	run -1 opfs ls s/lib-image:
+	run -1 opfs ls session:a/lib-image:kernel
+	[[ $output == *'no library, kernel image or memory "kernel" here'* ]]
+}
+
 @test "current exists before anything was recorded, and is empty" {
 	mkdir "$BATS_TEST_TMPDIR/none"
 	run -0 "$OPFS_BIN/opfs" ls --session-dir "$BATS_TEST_TMPDIR/none"

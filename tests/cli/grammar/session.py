@@ -61,6 +61,7 @@ FILES += numbered("braces", [(n, dict(d, escape=True)) for n, d in [
     ("kern", {"app": "/opt/{kern}"}),
     ("plain", {"app": "/opt/plain", "image": "kern:ext4"}),
     ("percent", {"app": "/opt/%7Bdep}"}),
+    ("kernel", {"app": "/opt/kernel"}),
 ]])
 
 if len(sys.argv) > 2:      # the sum of the named files

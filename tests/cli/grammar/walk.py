@@ -60,9 +60,18 @@ def walk(path, depth, nested):
     return total
 
 
+KERNEL = ("no-vmlinux", "ext4", "vmlinux")
+
+
 def check_parts(path, below, values, tag):
     """The parts add up to what has the field at all."""
-    sizes = [s for _, s, _ in values]
+    kernel = [s for _, s, n in values if n in KERNEL]
+    # what all kernel images are called together, where no image is called so
+    sizes = [s for _, s, n in values
+             if (tag, n) != ("lib-image", "kernel") or path.startswith("/braces")]
+    if len(sizes) < len(values) and sum(sizes) + sum(kernel) != sum(
+            s for _, s, _ in values):
+        fail(below, "kernel is not %s" % kernel)
     if len(sizes) < 1 or 0 in sizes:
         fail(below, "has empty values")
     above, name = path.rsplit("/", 1)
