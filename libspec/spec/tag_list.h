@@ -35,7 +35,7 @@ TAG(CPU, "cpu", SPEC_TAG_NUMBERS, "list of CPUs (sessions recorded with --separa
 TAG(SYMBOL, "symbol", SPEC_TAG_SYMBOL, "list of functions, mangled or not, and globs")
 /* presenting tags: how, not what */
 TAG(MERGE, "merge", SPEC_TAG_WORDS,
-	"join what differs only in: cpu, tid, tgid, unitmask, lib; or all")
+	"join what differs only in: cpu, tid, tgid, unitmask, lib, kernel; or all")
 TAG(SPLIT, "split", SPEC_TAG_WORDS, "a column for each: cpu, tid or tgid")
 TAG(SORT, "sort", SPEC_TAG_WORDS,
 	"order of rows: sample, image, app-name, symbol, debug, vma, diff")

@@ -161,7 +161,7 @@ static uint32_t *rows_of_pair(struct arcs *a, uint32_t app, uint32_t image)
 static int enter_end(struct arcs *a, struct end *e, const struct catalog_file *f,
 		     uint32_t image)
 {
-	e->app = a->b->q->merge_lib ? image : f->app;
+	e->app = profile_app_of(a->b, f->app, image);
 	e->image = image;
 	e->table = a->b->p->images[image].table;
 	e->text_off = e->table ? e->table->text_off : 0;

@@ -17,6 +17,13 @@ int profile_interrupted(struct profile_build *b)
 	return -EINTR;
 }
 
+uint32_t profile_app_of(const struct profile_build *b, uint32_t app, uint32_t image)
+{
+	if (b->q->merge_kernel && b->p->cat->images[image].kernel)
+		return b->kernel_app;
+	return b->q->merge_lib ? image : app;
+}
+
 size_t profile_picks_end(const struct profile_build *b, size_t i, bool same_app)
 {
 	const struct profile_pick *first = &b->picks[i];

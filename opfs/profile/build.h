@@ -10,7 +10,7 @@
 
 struct profile_pick { /* a selected file; sorted by image, then by application */
 	const struct catalog_file *file;
-	uint32_t app; /* where it is shown: in its own image with merge:lib */
+	uint32_t app; /* where it is shown: see profile_app_of() */
 	uint32_t class;
 };
 
@@ -34,6 +34,7 @@ struct profile_build {
 	struct profile_pick *picks;
 	size_t nr_picks;
 	struct profile_arc_file *arc_files; /* p->arc_files */
+	uint32_t kernel_app; /* with merge_kernel: that of the kernel and its modules */
 	uint64_t hit_bytes;
 	struct profile_where where;
 	struct sym_cache *syms;
@@ -43,6 +44,9 @@ struct profile_build {
 	VEC(struct profile_arc) arcs; /* ends are indices into @rows */
 	VEC(struct catalog_bad) bad;
 };
+
+/* The application that samples in @image are shown in; @app: the one they are filed under. */
+uint32_t profile_app_of(const struct profile_build *b, uint32_t app, uint32_t image);
 
 /* One past the last pick of the same image (and application, if @same_app) as pick @i. */
 size_t profile_picks_end(const struct profile_build *b, size_t i, bool same_app);

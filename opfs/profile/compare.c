@@ -69,6 +69,65 @@ static int check_classes(struct compare *c)
 	return 0;
 }
 
+/* ---- whose the kernel's samples are */
+
+/* How sample files of the kernel are filed. */
+struct filing {
+	bool by_program, by_itself;
+};
+
+static void note_filing(const struct catalog *cat, size_t file, struct filing *f)
+{
+	const struct catalog_file *of = &cat->files[file];
+
+	if (!cat->images[of->image].kernel)
+		return;
+	if (cat->images[of->app].kernel)
+		f->by_itself = true; /* kernel threads are, however programs are filed */
+	else
+		f->by_program = true;
+}
+
+/* @all: of the sessions; @some: of what is selected of them. */
+static void ask_filing(const struct profile *p, struct filing *all, struct filing *some)
+{
+	for (size_t i = 0; i < p->cat->nr_flat; i++)
+		note_filing(p->cat, i, all);
+	for (size_t i = 0; i < p->nr_selected; i++)
+		note_filing(p->cat, p->selected[i], some);
+}
+
+static bool any_filing(const struct filing *f)
+{
+	return f->by_program || f->by_itself;
+}
+
+/*
+ * Where one side files the kernel under programs and the other one by itself, they agree
+ * only on all of it: then what was selected of each holds its way of filing.
+ */
+static int check_filing(struct compare *c)
+{
+	struct filing now = { 0 }, was = { 0 }, of_now = { 0 }, of_was = { 0 };
+	bool whole;
+
+	ask_filing(c->now, &now, &of_now);
+	ask_filing(c->was, &was, &of_was);
+	if (!any_filing(&now) || !any_filing(&was) || now.by_program == was.by_program ||
+	    (!any_filing(&of_now) && !any_filing(&of_was)))
+		return 0;
+	whole = now.by_program ? of_now.by_program && of_was.by_itself
+			       : of_now.by_itself && of_was.by_program;
+	if (whole && c->now->joined && c->was->joined)
+		return 0;
+	return err_set(c->err, -EINVAL,
+		       "the %s side files what programs cause in the kernel under the "
+		       "programs (--separate=kernel), the other one files the kernel by "
+		       "itself: compare all programs with merge:kernel, or leave the "
+		       "kernel out with lib-image-exclude:kernel",
+		       now.by_program ? "newer" : "older");
+}
+
 static int copy_classes(struct compare *c)
 {
 	const struct profile *like = c->now->nr_classes ? c->now : c->was;
@@ -339,6 +398,7 @@ static int join(struct compare *c)
 {
 	int rc = check_classes(c);
 
+	rc = rc ? rc : check_filing(c);
 	rc = rc ? rc : copy_classes(c);
 	if (!rc && profile_pair_images(c->now, c->was, c->out, &c->images))
 		rc = no_memory(c);

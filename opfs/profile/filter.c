@@ -153,6 +153,7 @@ int profile_filter(struct profile *full,
 		return err_set(err, -ENOMEM, "out of memory");
 	p->refs = 1;
 	p->loaded = full->loaded;
+	p->joined = full->joined;
 	p->parent = profile_get(full);
 	p->cat = catalog_get(full->cat);
 	p->images = full->images;

@@ -2,7 +2,6 @@
 #include "opfs/profile/pairing.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -211,26 +210,6 @@ static int place_side(struct joining *j, const struct side *s, uint32_t *of,
 	return 0;
 }
 
-static int make_catalog(const struct catalog *like, struct profile *p, size_t max)
-{
-	struct catalog *cat = malloc(sizeof(*cat));
-
-	if (!cat)
-		return -ENOMEM;
-	cat->refs = 1;
-	/* everything behind the count, which other threads change meanwhile */
-	memcpy(&cat->generation, &like->generation,
-	       sizeof(*cat) - offsetof(struct catalog, generation));
-	cat->borrows = true;
-	cat->arena = (struct arena){ 0 };
-	p->cat = cat;
-	cat->nr_images = 0;
-	cat->images = arena_calloc(&cat->arena, max, sizeof(*cat->images));
-	cat->names = NULL; /* nothing is looked up in it */
-	p->images = arena_calloc(&p->arena, max, sizeof(*p->images));
-	return cat->images && p->images ? 0 : -ENOMEM;
-}
-
 int profile_pair_images(const struct profile *now, const struct profile *was,
 			struct profile *out, struct profile_pairing *to)
 {
@@ -241,8 +220,10 @@ int profile_pair_images(const struct profile *now, const struct profile *was,
 	to->now_of = calloc(max, sizeof(*to->now_of));
 	to->was_of = calloc(max, sizeof(*to->was_of));
 	to->merged = calloc(max, sizeof(*to->merged));
-	if (!to->now_of || !to->was_of || !to->merged || side_init(&a, now) ||
-	    side_init(&b, was) || make_catalog(now->cat, out, max))
+	out->cat = catalog_borrow(now->cat, max);
+	out->images = arena_calloc(&out->arena, max, sizeof(*out->images));
+	if (!to->now_of || !to->was_of || !to->merged || !out->cat || !out->images ||
+	    side_init(&a, now) || side_init(&b, was))
 		return -ENOMEM;
 	pair_sides(&a, &b);
 	if (place_side(&j, &a, to->now_of, NULL) ||

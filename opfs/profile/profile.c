@@ -99,7 +99,7 @@ static void pick_file(struct profile_build *b, const struct catalog_file *f)
 {
 	b->picks[b->nr_picks++] =
 		(struct profile_pick){ .file = f,
-				       .app = b->q->merge_lib ? f->image : f->app };
+				       .app = profile_app_of(b, f->app, f->image) };
 }
 
 static void pick_arcs(struct profile_build *b, const struct catalog_file *f)
@@ -202,6 +202,30 @@ static void sum_classes(struct profile *p)
 
 /* ---- the whole */
 
+/* Kernel images need no application of their own in the session to be shown in one. */
+static int take_catalog(struct profile_build *b)
+{
+	static char shown[] = "[" SPEC_MATCH_KERNEL "]";
+	struct catalog *of = b->q->cat, *c;
+
+	if (!b->q->merge_kernel) {
+		b->p->cat = catalog_get(of);
+		return 0;
+	}
+	c = b->p->cat = catalog_borrow(of, of->nr_images + 1);
+	if (!c)
+		return profile_no_memory(b);
+	memcpy(c->images, of->images, of->nr_images * sizeof(*c->images));
+	b->kernel_app = (uint32_t)of->nr_images;
+	c->images[b->kernel_app] = (struct catalog_image){ .name.kind = SPEC_IMAGE_NONE,
+							   .name.name = shown,
+							   .shown = shown,
+							   .base = shown,
+							   .kernel = true };
+	c->nr_images = of->nr_images + 1;
+	return 0;
+}
+
 /* Moves what was built to its final place. */
 static int keep_lists(struct profile_build *b)
 {
@@ -272,6 +296,8 @@ static int load(struct profile_build *b)
 		return rc;
 	sum_classes(p);
 	p->bytes = sizeof(*p) + p->arena.total;
+	if (p->cat != b->q->cat)
+		p->bytes += p->cat->arena.total;
 	if ((p->loaded & PROFILE_HITS) == PROFILE_HITS) {
 		p->made = cache_new(2 * p->bytes + MADE_AT_LEAST);
 		if (!p->made)
@@ -308,9 +334,10 @@ int profile_load(const struct profile_query *q, struct profile **out, struct err
 	if (!b.p)
 		return profile_no_memory(&b);
 	b.p->refs = 1;
-	b.p->cat = catalog_get(q->cat);
 	b.p->loaded = q->needs;
-	rc = load(&b);
+	b.p->joined = q->merge_lib || q->merge_kernel;
+	rc = take_catalog(&b);
+	rc = rc ? rc : load(&b);
 	free(b.picks);
 	vec_fini(&b.rows);
 	vec_fini(&b.arcs);

@@ -94,8 +94,9 @@ struct profile_image { /* parallel to catalog->images; set for those selected */
 struct profile {
 	int refs;            /* atomic */
 	unsigned loaded;     /* PROFILE_... */
+	bool joined;         /* merge:lib or merge:kernel: whose kernel is not asked */
 	enum spec_axis axis; /* what the classes differ in */
-	struct catalog *cat;
+	struct catalog *cat; /* with merge_kernel: one with one more image, [kernel] */
 	struct arena arena;
 	struct profile_class *classes;
 	struct profile_pair *pairs;
@@ -132,7 +133,8 @@ struct profile_query {
 	size_t nr_selected;
 	unsigned needs; /* PROFILE_... */
 	struct spec_class_rules classes;
-	bool merge_lib; /* an image is its own application */
+	bool merge_lib;    /* an image is its own application */
+	bool merge_kernel; /* the kernel and its modules are one application, [kernel] */
 	enum sym_demangle_style demangle;
 	const struct spec_value *image_path,
 		*root;                   /* where binaries are; NULL: not given */

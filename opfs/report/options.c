@@ -17,6 +17,7 @@ struct switch_row {
 static const struct switch_row switches[] = {
 	SWITCH(MERGE_LIB, merge_lib),
 	SWITCH(MERGE_LIBRARY, merge_lib),
+	SWITCH(MERGE_KERNEL, merge_kernel),
 	SWITCH(MERGE_UNITMASK, classes.merge_unitmask),
 	SWITCH(MERGE_ALL, merge_lib),
 	SWITCH(MERGE_ALL, classes.merge_unitmask),
@@ -122,9 +123,9 @@ static void add_value(const struct spec_value *v, struct strbuf *key)
 
 void options_profile_key(const struct options *o, struct strbuf *key)
 {
-	strbuf_printf(key, "%d%d%d%d%d%d;", o->classes.split_cpu, o->classes.split_tid,
+	strbuf_printf(key, "%d%d%d%d%d%d%d;", o->classes.split_cpu, o->classes.split_tid,
 		      o->classes.split_tgid, o->classes.merge_unitmask, o->merge_lib,
-		      (int)o->demangle);
+		      o->merge_kernel, (int)o->demangle);
 	add_value(o->image_path, key);
 	add_value(o->root, key);
 }

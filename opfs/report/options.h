@@ -17,7 +17,7 @@
 struct options {
 	struct view_options view;
 	struct spec_class_rules classes; /* merge:, split: */
-	bool merge_lib;
+	bool merge_lib, merge_kernel;
 	enum sym_demangle_style demangle;
 	bool debug_info;               /* with:debug-info */
 	bool inlines;                  /* with:inlines */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -37,6 +38,27 @@ struct catalog *catalog_get(struct catalog *c)
 	return c;
 }
 
+struct catalog *catalog_borrow(struct catalog *from, size_t max)
+{
+	struct catalog *c = malloc(sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->refs = 1;
+	/* everything behind the count, which other threads change meanwhile */
+	memcpy(&c->generation, &from->generation,
+	       sizeof(*c) - offsetof(struct catalog, generation));
+	c->from = catalog_get(from);
+	c->arena = (struct arena){ 0 };
+	c->nr_images = 0;
+	c->images = arena_calloc(&c->arena, max, sizeof(*c->images));
+	c->names = NULL;
+	if (c->images)
+		return c;
+	catalog_put(c);
+	return NULL;
+}
+
 /* What a catalog holds that borrows nothing. */
 static void close_all(struct catalog *c)
 {
@@ -60,7 +82,9 @@ void catalog_put(struct catalog *c)
 {
 	if (!c || __atomic_sub_fetch(&c->refs, 1, __ATOMIC_ACQ_REL))
 		return;
-	if (!c->borrows)
+	if (c->from)
+		catalog_put(c->from);
+	else
 		close_all(c);
 	arena_fini(&c->arena);
 	free(c);

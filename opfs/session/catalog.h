@@ -78,14 +78,14 @@ struct catalog_bad {
 };
 
 struct catalog {
-	int refs; /* atomic; first: see make_catalog() in opfs/profile/pairing.c */
+	int refs;            /* atomic; first: see catalog_borrow() */
 	uint64_t generation; /* another one whenever anything below changes */
 	bool saved;          /* no session of it will change */
-	bool borrows;        /* all it points to except @arena belongs to another */
 	bool live;           /* a collector may be writing to one */
 	uint64_t drained_ns; /* CLOCK_REALTIME of the last drain: mtime of its files */
 	struct arena arena;
 	struct catalog_dir *dirs;
+	struct catalog *from; /* what is borrowed from, a reference; or NULL */
 	struct catalog_image *images;
 	struct catalog_file *files; /* flat ones first, then {cg} */
 	struct catalog_bad *bad;
@@ -109,6 +109,13 @@ int catalog_samples(const struct catalog *c, const struct catalog_file *f,
 		    struct spec_sample_reader *out, struct err *err);
 /* May a collector be writing to it?  Then the catalog has a copy of it in copy_fd. */
 bool catalog_is_live(const struct catalog_dir *d);
+/**
+ * catalog_borrow - the same, but for its images
+ * It owns its arena and there has room for @max images, of which it has none yet and which
+ * it does not know by name; all else belongs to @from, which it keeps a reference to.
+ * NULL: no memory.
+ */
+struct catalog *catalog_borrow(struct catalog *from, size_t max);
 struct catalog *catalog_get(struct catalog *c);
 void catalog_put(struct catalog *c);
 
