@@ -181,7 +181,7 @@ Test(procfs, tells_threads_and_their_names_if_asked)
 	pthread_barrier_init(&met, NULL, 2);
 	cr_assert_eq(pthread_create(&id, NULL, be_a_thread, &tid), 0);
 	pthread_barrier_wait(&met);
-	coll_proc_answer_threads((char *)&me, sizeof(me), &answer);
+	coll_proc_answer_threads((char *)&me, sizeof(me), &answer, NULL);
 	pthread_barrier_wait(&met);
 	pthread_join(id, NULL);
 	cr_assert_eq(coll_proc_take(answer.data, answer.len, &proc), 0);
