@@ -23,8 +23,8 @@ struct coll_held {
 	bool none; /* nobody will ask for them */
 };
 
-/* Descriptors; the caller's.  Closing one may be what unmounts a file system, and takes as
- * long: not for a thread that takes samples. */
+/* Descriptors; the caller's.  Closing one may be what unmounts a file system, and takes
+ * as long: not for a thread that takes samples. */
 typedef VEC(int) coll_held_fds;
 
 /* Takes over @fd: holds it, or closes it if there are too many. */

@@ -46,8 +46,8 @@ struct spec_match {
 /**
  * spec_match_images - which images a value of an image tag means
  * An item without "/" means every image of that basename or label, an item with one a
- * whole path, where the leading "/" may be missing; SPEC_MATCH_KERNEL, [kernel] and {kern}
- * the kernel and its modules.
+ * whole path, where the leading "/" may be missing; SPEC_MATCH_KERNEL, [kernel] and
+ * {kern} the kernel and its modules.
  * What is called exactly so comes before wildcards; an item that means nothing is tried
  * again with the symbolic links of its path resolved.
  * @prefix: not these images, but those of which the last item (as far as typed) is a

@@ -150,13 +150,19 @@ static int finish(struct making *m, struct strbuf *out, bool *is_public)
 	return sym_kept_encode(&now, out);
 }
 
+/* The running kernel's names come without lines. */
+static bool has_lines(const struct making *m)
+{
+	return m->job.kind != SYM_KALLSYMS;
+}
+
 static bool is_enough(const struct making *m)
 {
 	const struct sym_keep *k = m->k;
 
 	return rank_before(m) >= sym_table_rank(k->table) &&
-	       sym_ranges_hold(m->before.ranges, m->before.nr_ranges, k->ranges,
-			       k->nr_ranges);
+	       (!has_lines(m) || sym_ranges_hold(m->before.ranges, m->before.nr_ranges,
+						 k->ranges, k->nr_ranges));
 }
 
 static int make(struct making *m, struct strbuf *out, bool *is_public, struct err *err)
@@ -171,9 +177,11 @@ static int make(struct making *m, struct strbuf *out, bool *is_public, struct er
 		return m->then ? 0
 			       : err_set(err, -EIO, "%s",
 					 "it was replaced or removed at this moment");
-	rc = join_ranges(m);
-	if (!rc)
-		rc = ask_lines(m, err);
+	if (has_lines(m)) {
+		rc = join_ranges(m);
+		if (!rc)
+			rc = ask_lines(m, err);
+	}
 	return rc ? rc : finish(m, out, is_public);
 }
 

@@ -36,10 +36,10 @@ struct sym_job {
 	/* Directory of names that were kept (libsym/wire/kept.h), for when the file
 	 * tells less or is gone; NULL: none. */
 	const char *kept;
-	/* USER: where the file is instead, if it was sampled in another mount namespace or
-	 * root directory (a container): "/proc/PID/root", in which @path is looked up, or
-	 * the file itself, "/proc/PID/fd/N".  @path is opened too, if the build-id tells
-	 * that it is the same.  NULL: only @path is. */
+	/* USER: where the file is instead, if it was sampled in another mount namespace
+	 * or root directory (a container): "/proc/PID/root", in which @path is looked up,
+	 * or the file itself, "/proc/PID/fd/N".  @path is opened too, if the build-id
+	 * tells that it is the same.  NULL: only @path is. */
 	const char *at;
 	uint64_t inode;    /* of the sampled binary, with @at; 0: unknown */
 	const int *opened; /* in a helper: @at, open already, or -errno */

@@ -45,7 +45,7 @@ struct profile_build {
 	VEC(struct catalog_bad) bad;
 };
 
-/* The application that samples in @image are shown in; @app: the one they are filed under. */
+/* The application that samples in @image are shown in; they are filed under @app. */
 uint32_t profile_app_of(const struct profile_build *b, uint32_t app, uint32_t image);
 
 /* One past the last pick of the same image (and application, if @same_app) as pick @i. */

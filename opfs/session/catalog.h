@@ -111,9 +111,9 @@ int catalog_samples(const struct catalog *c, const struct catalog_file *f,
 bool catalog_is_live(const struct catalog_dir *d);
 /**
  * catalog_borrow - the same, but for its images
- * It owns its arena and there has room for @max images, of which it has none yet and which
- * it does not know by name; all else belongs to @from, which it keeps a reference to.
- * NULL: no memory.
+ * It owns its arena and there has room for @max images, of which it has none yet and
+ * which it does not know by name; all else belongs to @from, which it keeps a reference
+ * to.  NULL: no memory.
  */
 struct catalog *catalog_borrow(struct catalog *from, size_t max);
 struct catalog *catalog_get(struct catalog *c);

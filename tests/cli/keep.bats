@@ -40,10 +40,6 @@ program() {
 	"${CC:-gcc}" -O1 -g -fno-omit-frame-pointer -Wl,--build-id -o "$1" p.c
 }
 
-build_id() {
-	readelf -n "$1" | awk '$1 == "Build" { print $3 }'
-}
-
 # session NAME FILE FUNCTION=SAMPLES...: one that knows which binary FILE was.
 session() {
 	local session=$1 file=$PWD/$2 f at

@@ -96,10 +96,11 @@ shown() {
 	mv s/symbols kept
 	shown alive app work
 	exec 8>&-
-	wait_for ended "$(sed -n 's/.*container //p' s/samples/current/images | head -n 1)"
+	wait_for ended \
+		"$(sed -n 's/.*container //p' s/samples/current/images | head -n 1)"
 	run -1 opfs cat current/image:app/symbol:work/source
-	opfs cat current/status | grep -q \
-		"^unresolved: .*/in/app: .* was in a container, and what ran it there has ended; copy it out"
+	opfs cat current/status >status
+	grep -q "^unresolved: .*/in/app: .* was in a container, .*; copy it" status
 	mv kept s/symbols
 	shown removed app work
 	diff -r alive removed
@@ -116,7 +117,7 @@ ended() {
 	end
 	[ ! -e in/app ]
 	shown kept app work
-	[ "$(stat -c %a "s/symbols/$(readelf -n app | awk '$1 == "Build" { print $3 }')")" = 600 ]
+	[ "$(stat -c %a "s/symbols/$(build_id app)")" = 600 ]
 	# as if it had been here
 	mv s/symbols away
 	cp -p app in/app
@@ -147,7 +148,8 @@ ended() {
 		rm -r s/symbols
 		opfs cat current/image:app/report >r
 		run -1 grep "inner\|outer" r
-		opfs cat current/status | grep -q "^unresolved: .*/app: .*was in a container"
+		opfs cat current/status >status
+		grep -q "^unresolved: .*/app: .*was in a container" status
 	done
 }
 
@@ -157,7 +159,8 @@ ended() {
 	program one/app inner -Wl,--build-id=none
 	program two/app outer -Wl,--build-id=none
 	touch -r one/app two/app
-	begin sh -c 'chroot one /app <&0 & chroot two /app <&0 & wait'
+	# dash gives what runs behind /dev/null, whatever <&0 says
+	begin sh -c 'exec 9<&0; chroot one /app <&9 & chroot two /app <&9 & wait'
 	wait_for both_known
 	end
 	rm -r one two
@@ -203,7 +206,7 @@ both_known() {
 	wait_for holds
 	exec 8>&-
 	wait "$!"
-	wait_for [ -s "$dir/symbols/$(readelf -n app | awk '$1 == "Build" { print $3 }')" ]
+	wait_for [ -s "$dir/symbols/$(build_id app)" ]
 	wait_for holds_nothing
 	ctl save saved
 	wait_for [ -s "$dir/samples/saved/MANIFEST" ]

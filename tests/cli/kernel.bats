@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Whose the kernel's samples are: the program's, the kernel's (lib-image:kernel), or those of
-# all programs together (merge:kernel).
+# Whose the kernel's samples are: the program's, the kernel's (lib-image:kernel), or those
+# of all programs together (merge:kernel).
 
 # shellcheck source=tests/lib/record.bash
 . "$OPFS_TOP/tests/lib/record.bash"
@@ -33,13 +33,14 @@ total() {
 }
 
 @test "with merge:kernel it makes no difference under what the kernel was filed" {
+	select=current/event:CYCLES/unit-mask:0
 	for seed in 1 2; do
 		drawn $seed
 		for words in kernel lib,kernel kernel,unitmask; do
 			paths=()
 			for file in summary report report.tsv report.json \
 				with:callgraph/report.xml details callgraph; do
-				paths+=("current/event:CYCLES/unit-mask:0/merge:$words/$file")
+				paths+=("$select/merge:$words/$file")
 			done
 			"$OPFS" cat --session-dir kernel "${paths[@]}" >a 2>/dev/null
 			"$OPFS" cat --session-dir lib "${paths[@]}" >b 2>/dev/null
@@ -47,9 +48,8 @@ total() {
 			# but for the order in which images are listed in JSON
 			diff <(sed 's/,$//' a | sort) <(sed 's/,$//' b | sort)
 		done
-		"$OPFS" cat --session-dir kernel current/event:CYCLES/unit-mask:0/report.tsv >a
-		"$OPFS" cat --session-dir kernel \
-			current/event:CYCLES/unit-mask:0/merge:kernel/report.tsv >b
+		"$OPFS" cat --session-dir kernel $select/report.tsv >a
+		"$OPFS" cat --session-dir kernel $select/merge:kernel/report.tsv >b
 		[ "$(total a)" = "$(total b)" ]
 		run ! cmp a b
 	done

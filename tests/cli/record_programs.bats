@@ -133,6 +133,8 @@ load ../lib/record_tests
 	images=oprofile_data/samples/current/images
 	id() { readelf -n "$1/opt/inside" | sed -n 's/.*Build ID: //p'; }
 	cat $images
-	grep -qP "^/opt/inside\t/opt/inside\t$(id one)\t1000000000\t.*container [0-9]+$" $images
-	grep -qP "^/opt/inside#[0-9a-f]*\t/opt/inside\t$(id two)\t.*container [0-9]+$" $images
+	grep -qP "^/opt/inside\t/opt/inside\t$(id one)\t1000000000\t.*container [0-9]+$" \
+		$images
+	grep -qP "^/opt/inside#[0-9a-f]*\t/opt/inside\t$(id two)\t.*container [0-9]+$" \
+		$images
 }

@@ -3,6 +3,7 @@
 # libsym through its helper processes, against readelf, objdump and c++filt.
 
 bats_require_minimum_version 1.5.0
+load ../lib/opfs
 load ../lib/busy
 load ../lib/need
 
@@ -47,10 +48,6 @@ has() {
 		echo "$output"
 		return 1
 	}
-}
-
-build_id() {
-	readelf -n "$1" | awk '/Build ID/ { print $3 }'
 }
 
 debug_path() {

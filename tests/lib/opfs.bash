@@ -25,3 +25,8 @@ offset_of() {
 	print(hex(at - vma + off))
 	END
 }
+
+# build_id FILE: of its note
+build_id() {
+	readelf -n "$1" | awk '$1 == "Build" { print $3 }'
+}
