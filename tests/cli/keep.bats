@@ -315,3 +315,14 @@ killed_at() {
 	run -1 "$OPFS_BIN/opfs" keep --session-dir /nowhere
 	[[ $output == */nowhere* ]]
 }
+
+@test "the running kernel's names are kept once, whatever of it is sampled" {
+	need_root
+	can_record
+	record -d s -- dd if=/dev/zero of=/dev/null bs=1 count=200000
+	id=$(awk '$1 == "/proc/kallsyms" { print $3 }' s/samples/current/images)
+	[ "$(stat -c %a "s/symbols/$id")" = 600 ]
+	was=$(stat -c %i "s/symbols/$id")
+	record --append -d s -- find /usr -newer /etc/passwd
+	[ "$(stat -c %i "s/symbols/$id")" = "$was" ]
+}
