@@ -5,18 +5,19 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/err.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/strbuf.h"
 #include "collector/store/session.h"
@@ -136,15 +137,29 @@ static void tell_lines(struct keeping *k, char *text)
 	}
 }
 
-static void read_lines(struct keeping *k, int fd)
+/*
+ * Waits for its end, and not for that of its helpers: one that waits for a file system
+ * that never answers cannot be killed, and has the pipe open.
+ */
+static void read_lines(struct keeping *k, int fd, pid_t pid)
 {
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+	CLEANUP(close_fd) int ended = pidfd_open(pid, 0);
+	struct pollfd waits[] = { { .fd = fd, .events = POLLIN },
+				  { .fd = ended, .events = POLLIN } };
 	char piece[4096];
 	ssize_t n;
 
-	while ((n = file_read_all(fd, piece, sizeof(piece))) > 0)
-		if (text.len < MAX_ANSWER)
+	for (;;) {
+		n = read(fd, piece, sizeof(piece));
+		if (n > 0 && text.len < MAX_ANSWER)
 			strbuf_add(&text, piece, (size_t)n);
+		if (!n ||
+		    (n < 0 && errno != EINTR && (errno != EAGAIN || waits[1].revents)))
+			break;
+		if (n < 0 && errno == EAGAIN)
+			poll(waits, 2, -1);
+	}
 	if (text.len && !strbuf_error(&text))
 		tell_lines(k, text.data);
 }
@@ -183,12 +198,14 @@ static int run(struct keeping *k, char *const argv[])
 		return -errno;
 	mine = fds[0];
 	its = fds[1];
+	if (fcntl(mine, F_SETFL, O_NONBLOCK))
+		return -errno;
 	rc = spawn(k, argv, its, &pid);
 	if (rc)
 		return rc;
 	close(take_fd(&its));
 	make_modest(pid);
-	read_lines(k, mine);
+	read_lines(k, mine, pid);
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return -errno;

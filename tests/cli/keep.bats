@@ -264,8 +264,10 @@ killed_at() {
 	session other prog more=10
 	for i in 1 2 3 4; do
 		opfs keep current other >out.$i 2>&1 3>&- &
+		pids[i]=$!
 	done
-	wait
+	# not for whatever bats runs behind
+	wait "${pids[@]}"
 	[ "$(cat out.* | grep -c "^other: names of 1 images are kept")" = 4 ]
 	rm prog
 	opfs cat other/report | grep -q more
