@@ -189,17 +189,20 @@ static size_t word_start(const struct strbuf *out)
 /* True if a name that starts here is in std, or in a reserved namespace of it. */
 static bool in_std(const struct smart *s, size_t start)
 {
-	const char *at = s->out->data + s->std;
-	const char *end = s->out->data + start;
+	const char *at, *end;
 
-	while (s->any_std && at < end && starts(at, "__")) {
+	if (!s->any_std)
+		return false;
+	at = s->out->data + s->std;
+	end = s->out->data + start;
+	while (at < end && starts(at, "__")) {
 		while (is_word(*at))
 			at++;
 		if (!starts(at, "::"))
 			return false;
 		at += 2;
 	}
-	return s->any_std && at == end;
+	return at == end;
 }
 
 /* An argument is complete: notes where the list may be cut. */

@@ -108,6 +108,8 @@ Test(demangle, short_names_of_the_standard_library)
 		  "deque<int>::const_iterator" },
 		{ "std::basic_ios<char16_t>", "basic_ios<char16_t>" },
 		{ "std::basic_ostream<wchar_t, std::char_traits<wchar_t> >", "wostream" },
+		/* no name in front of the arguments */
+		{ "std::<int, std::allocator<int> >::f()", "<int>::f()" },
 		/* only the standard library's own */
 		{ "my::basic_string<char>", "my::basic_string<char>" },
 		{ "std::vector<my::_List_iterator<int>, std::allocator<int> >"
