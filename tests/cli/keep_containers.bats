@@ -73,17 +73,12 @@ program() {
 	"${CC:-gcc}" -O1 -g -static -o "$name" "$function.c" "$@"
 }
 
-# shown DIR PROGRAM FUNCTION: everything that tells its names, as files of DIR.
+# shown FILE PROGRAM FUNCTION: everything that tells its names.
 shown() {
-	local f
-	mkdir "$1"
-	for f in report details report.tsv report.json report.xml; do
-		opfs cat "current/with:debug-info/image:$2/$f" >"$1/$f"
-	done
-	opfs cat current/summary >"$1/summary"
-	opfs cat "current/image:$2/symbol:$3/source" >"$1/source"
-	grep -q "$3" "$1/report"
-	grep -q "$3.c:" "$1/report"
+	local at=current/with:debug-info/image:$2
+	opfs cat "$at"/{report,details,report.tsv,report.json,report.xml} \
+		current/summary "current/image:$2/symbol:$3/source" >"$1"
+	grep -q "$3.c:[0-9]* .*$3\$" "$1"
 }
 
 @test "what ran in a container reads the same while it lives and when it is removed" {
@@ -103,7 +98,7 @@ shown() {
 	grep -q "^unresolved: .*/in/app: .* was in a container, .*; copy it" status
 	mv kept s/symbols
 	shown removed app work
-	diff -r alive removed
+	diff -a alive removed
 }
 
 ended() {
@@ -122,7 +117,7 @@ ended() {
 	mv s/symbols away
 	cp -p app in/app
 	shown here app work
-	diff -r kept here
+	diff -a kept here
 	rm in/app
 	run opfs cat current/image:app/report
 	[[ $output != *work* ]]
@@ -143,7 +138,7 @@ ended() {
 		run -1 grep -r outer inside-kept
 		rm -r root
 		shown "inside-gone" app inner
-		diff -r inside-kept inside-gone
+		diff -a inside-kept inside-gone
 		# nor when nothing was kept
 		rm -r s/symbols
 		opfs cat current/image:app/report >r

@@ -11,6 +11,7 @@
 #include "base/box/box.h"
 #include "base/cleanup.h"
 #include "base/opt.h"
+#include "base/vec.h"
 #include "libsym/helper/helper.h"
 #include "libsym/helper/image.h"
 #include "libsym/server/server.h"
@@ -220,7 +221,7 @@ static int print_all(struct sym_server *server, const struct request *r,
 static int dump(struct sym_server *server, const struct request *r, struct err *err)
 {
 	CLEANUP(sym_table_putp) struct sym_table *t = NULL;
-	char id[65];
+	char id[BUILD_ID_TEXT];
 	int rc = r->in_process ? sym_table_load(&r->job, &t, err)
 			       : sym_server_load(server, &r->job, NULL, &t, err);
 
@@ -239,22 +240,46 @@ static int dump(struct sym_server *server, const struct request *r, struct err *
 	return rc;
 }
 
+struct lines {
+	VEC(const char *) all;
+};
+
+static void lines_fini(struct lines *l)
+{
+	vec_for(&l->all, line)
+		free((void *)*line);
+	vec_fini(&l->all);
+}
+
+static int read_lines(struct lines *out)
+{
+	char line[4096];
+
+	while (fgets(line, sizeof(line), stdin)) {
+		char *copy;
+
+		line[strcspn(line, "\n")] = '\0';
+		copy = strdup(line);
+		if (!copy || vec_push(&out->all, copy)) {
+			free(copy);
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
 static int demangle_stdin(struct sym_server *server, const struct request *r,
 			  struct err *err)
 {
 	CLEANUP(free_ptr) struct sym_names *names = NULL;
-	char line[4096];
-	int rc = 0;
+	CLEANUP(lines_fini) struct lines lines = { 0 };
+	int rc = read_lines(&lines);
 
-	while (!rc && fgets(line, sizeof(line), stdin)) {
-		const char *one = line;
-
-		line[strcspn(line, "\n")] = '\0';
-		rc = sym_server_demangle(server, &one, 1, r->style, NULL, &names, err);
-		if (!rc)
-			puts(names->name[0]);
-		free(TAKE(names));
-	}
+	if (!rc && lines.all.len)
+		rc = sym_server_demangle(server, lines.all.data, lines.all.len, r->style,
+					 NULL, &names, err);
+	for (size_t i = 0; names && i < names->nr; i++)
+		puts(names->name[i]);
 	return rc;
 }
 
