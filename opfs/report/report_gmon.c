@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/percent.h"
 #include "libsym/file/open.h"
 #include "opfs/profile/arcs.h"
 #include "opfs/report/gmon.h"
@@ -137,12 +138,22 @@ static int add_symbols(struct gmon *g, const struct sym_table *t)
 	return 0;
 }
 
-static int add_row(struct gmon *g, const struct profile *p, const struct profile_row *row,
-		   size_t class)
+/* Whose function is shown: what threshold: leaves out is in the total only. */
+static bool is_shown(const struct report_job *job, const struct profile_row *row,
+		     size_t class)
 {
+	return is_known(row->sym) &&
+	       percent_of(row->samples[class], job->p->classes[class].total) >=
+		       job->o->view.threshold;
+}
+
+static int add_row(struct gmon *g, const struct report_job *job,
+		   const struct profile_row *row, size_t class)
+{
+	const struct profile *p = job->p;
 	int rc = 0;
 
-	if (!is_known(row->sym))
+	if (!is_shown(job, row, class))
 		return row->samples[class] ? gmon_nobody(g, row->samples[class]) : 0;
 	for (size_t i = 0; i < row->nr_hits && !rc; i++) {
 		uint64_t count = row->hit_samples[i * p->nr_classes + class];
@@ -162,7 +173,7 @@ static int add_rows(struct gmon *g, const struct report_job *job, const struct c
 		if (i % 1024 == 0 && viewer_gone(job->v))
 			return -EINTR;
 		if (is_chosen(c, row->app, row->image) && !row->aside &&
-		    add_row(g, job->p, row, c->class))
+		    add_row(g, job, row, c->class))
 			return -ENOMEM;
 	}
 	return 0;
@@ -237,8 +248,8 @@ const struct report report_gmon = {
 	.doc = "one image and event for gprof: gprof BINARY gmon.out",
 	.needs = PROFILE_HITS | PROFILE_ARCS,
 	.more = true,
-	.tags = OPTION_TAG(MERGE) | OPTION_TAG(WITH) | OPTION_TAG(IMAGE_PATH) |
-		OPTION_TAG(ROOT),
+	.tags = OPTION_TAG(MERGE) | OPTION_TAG(THRESHOLD) | OPTION_TAG(WITH) |
+		OPTION_TAG(IMAGE_PATH) | OPTION_TAG(ROOT),
 	.words = OPTION_WITH(EXCLUDE_DEPENDENT),
 	.check = check,
 	.render = render_gmon,

@@ -137,6 +137,22 @@ int main(int argc, char **argv) { (void)argv; return three(&argc) + seven(argc);
 	gprof -b -c ./p gmon.out >/dev/null 2>err || [ ! -s err ]
 }
 
+@test "threshold: leaves functions out, whose samples stay in the total" {
+	printf '%s\n' "$program" >p.c
+	${CC:-gcc} -g -O0 -o p p.c
+	cat >s.json <<-END
+	[{"app": "$PWD/p", "samples": {"$(offset_of p two)": 5, "$(offset_of p one)": 900,
+	  "$(offset_of p main)": 95}}]
+	END
+	mksession s.json
+	opfs cat current/threshold:5/gmon.out >gmon.out
+	flat ./p gmon.out >by_gprof
+	printf '%s\n' '900 one' '95 main' | diff - by_gprof
+	gprof -b -p ./p gmon.out | grep -E '^ 90\.0.* one$'
+	opfs cat current/threshold:0.5/gmon.out >gmon.out
+	flat ./p gmon.out | grep -x '5 two'
+}
+
 @test "80, 81, 82: what opgprof made of the reference session, byte by byte" {
 	need_mount_namespace
 	local at='current/image:/opt/opdemo/bin/demo/event:CPU_CLK_UNHALTED/gmon.out'
