@@ -133,6 +133,8 @@ static int make_picks(struct profile_build *b, const uint32_t *selected, size_t 
 			copy[b->nr_picks] = selected[i];
 			pick_file(b, f);
 		} else if (arcs) {
+			/* the catalog has them behind the flat ones */
+			copy[b->nr_picks + p->nr_arc_files] = selected[i];
 			pick_arcs(b, f);
 		}
 	}

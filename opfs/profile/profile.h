@@ -104,7 +104,8 @@ struct profile {
 	struct profile_arc *arcs; /* by caller, then callee */
 	struct profile_image *images;
 	const uint32_t
-		*selected; /* file indices of the catalog: the flat ones selected */
+		*selected; /* file indices of the catalog: @nr_selected flat ones, then
+			    * @nr_arc_files of arcs */
 	const struct profile_arc_file *arc_files; /* private; the {cg} ones selected */
 	size_t nr_classes, nr_pairs, nr_rows, nr_arcs, nr_selected, nr_arc_files;
 	uint64_t bytes;      /* what it costs without its symbol tables, for the cache */

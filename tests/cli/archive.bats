@@ -188,6 +188,68 @@ oparchive()
 		<("$OPFS_BIN/opfs" cat --session-dir u session:one,two/report)
 }
 
+# members TAR: its sample files and binaries, without their directories
+members()
+{
+	tar -tf "$1" | grep -E '^(archive|samples|symbols)/.*[^/]$' |
+		grep -vE '/(images|tasks|stats/.*)$' | sort
+}
+
+@test "an archive of a selection has what the path selects, and says that it is a part" {
+	cp /bin/true p
+	cp /bin/false q
+	for state in live closed; do
+		mksession s <<-END
+			{"files": [{"app": "$PWD/p", "samples": {"0x2000": 4}},
+			           {"app": "$PWD/p", "image": "/bin/cat",
+			            "samples": {"0x2000": 7}},
+			           {"app": "$PWD/p", "callee": "$PWD/p",
+			            "samples": {"0x200000002010": 3}},
+			           {"app": "$PWD/q", "samples": {"0x2000": 5}},
+			           {"app": "$PWD/q", "callee": "/bin/cat",
+			            "samples": {"0x200000002010": 3}}],
+			 "stats": {"total_samples": 16, "stored_samples": 16},
+			 "live": [3, 1700000000000000000, "$state"]}
+		END
+		echo mine >s/samples/current/stats/notes
+		cat_archive s current/image:p >p.tar
+		members p.tar | sed "s,/CPU.*,,;s,$PWD,,g" >got
+		sort >want <<-'END'
+			archive/p
+			archive/bin/cat
+			samples/current/{root}/p/{dep}/{root}/p
+			samples/current/{root}/p/{dep}/{root}/p/{cg}/{root}/p
+			samples/current/{root}/p/{dep}/{root}/bin/cat
+		END
+		sed -i 's,archive//p,archive/p,;s,archive/usr/,archive/,' got
+		diff -u want <(sort got)
+		rm -rf u
+		mkdir u
+		tar -C u -xf p.tar
+		(cd u && sha256sum --strict --quiet -c MANIFEST)
+		for f in report details callgraph; do
+			for at in s u; do
+				"$OPFS_BIN/opfs" cat --session-dir $at \
+					current/image:p/$f >$at.$f
+			done
+			diff -u s.$f u.$f
+		done
+		"$OPFS_BIN/opfs" cat --session-dir u current/status >status
+		grep -x "note: mine" status
+		grep "note: .*: 2 sample files of the session are not in it" status
+		# and without what it called, as oparchive -x
+		cat_archive s current/image:p/with:exclude-dependent >x.tar
+		members x.tar >got
+		[ "$(grep -c '^samples' got)" = 2 ]
+		run ! grep bin/cat got
+	done
+	# what selects everything leaves nothing out
+	cat_archive s current/event:CPU_CLK_UNHALTED >a.tar
+	[ "$(members a.tar | grep -c ^samples)" = 5 ]
+	run -0 tar -xOf a.tar samples/current/stats/notes
+	[ "$output" = mine ]
+}
+
 @test "what lies beside the sample files is kept, damaged files too" {
 	mksession s <<-'END'
 		[{"session": "x", "app": "/bin/true", "samples": {"0x2000": 4}}]

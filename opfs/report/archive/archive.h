@@ -4,6 +4,7 @@
 
 #include "base/strbuf.h"
 #include "base/vec.h"
+#include "opfs/report/archive/chosen.h"
 #include "opfs/report/archive/tar.h"
 #include "opfs/report/report.h"
 
@@ -13,6 +14,7 @@
  *	abi			that of the session directory
  *	samples/SESSION/...	sample files and tables as they are; of a live session, as
  *				they were when the catalog was read
+ *	symbols/NAME		names that were kept
  *	archive/PATH		binaries, their debug files, sources, files of the kernel
  *	LEFT_OUT		what could not be put in, and why
  *	MANIFEST		checksums
@@ -24,6 +26,7 @@ struct archive {
 	VEC(int) fds;        /* members are read from them */
 	/* While it is filled: */
 	const struct report_job *job;
+	struct chosen chosen;
 	struct strbuf left_out;
 	struct strbuf name; /* of the member at hand */
 	struct err *err;

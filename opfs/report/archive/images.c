@@ -9,7 +9,9 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "libspec/session/session.h"
 #include "libsym/elf/vdso.h"
+#include "libsym/wire/kept.h"
 #include "opfs/profile/lines.h"
 
 /* What only the running system can tell: kernel symbols and the vdso. */
@@ -206,6 +208,26 @@ static int add_image(struct archive *a, const struct catalog_image *img,
 	return rc || !name ? rc : add_debug(a, path.data, t->debug_path);
 }
 
+/* What was kept of its names, for whoever cannot have the binary. */
+static int add_kept(struct archive *a, const struct sym_job *job)
+{
+	const struct tar_want any = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
+	char name[SYM_KEPT_NAME];
+
+	if (!job->kept || !sym_kept_name(job, name))
+		return 0;
+	strbuf_printf(&path, "%s/%s", job->kept, name);
+	strbuf_reset(&a->name);
+	strbuf_printf(&a->name, SPEC_SYMBOLS_DIR "/%s", name);
+	if (strbuf_error(&path) || strbuf_error(&a->name))
+		return archive_no_memory(a);
+	return faccessat(AT_FDCWD, path.data, F_OK, AT_SYMLINK_NOFOLLOW)
+		       ? 0
+		       : archive_try_file(a, a->name.data, false, AT_FDCWD, path.data,
+					  &any);
+}
+
 static int load_image(struct archive *a, uint32_t i)
 {
 	const struct profile_image *img = &a->job->p->images[i];
@@ -221,7 +243,8 @@ static int load_image(struct archive *a, uint32_t i)
 	if (rc)
 		return archive_left_out(a, a->cat->images[i].shown,
 					"its helper could not be started");
-	return add_image(a, &a->cat->images[i], t, &job);
+	rc = add_image(a, &a->cat->images[i], t, &job);
+	return rc ? rc : add_kept(a, &job);
 }
 
 /* ---- sources */
@@ -278,7 +301,7 @@ static int add_sources(struct archive *a, const struct profile_row *const *rows,
 
 	for (uint32_t i = 0; i < a->cat->nr_images && !rc; i++) {
 		const struct sym_lines *l =
-			a->job->p->images[i].used ? lines_image(lines, i) : NULL;
+			a->chosen.images[i] ? lines_image(lines, i) : NULL;
 
 		if (l)
 			rc = add_lines(a, i, l);
@@ -314,7 +337,7 @@ int archive_add_images(struct archive *a)
 	if (!a->job->syms)
 		return 0;
 	for (uint32_t i = 0; i < a->cat->nr_images && !rc; i++)
-		if (p->images[i].used && p->images[i].has_job)
+		if (a->chosen.images[i] && p->images[i].has_job)
 			rc = load_image(a, i);
 	return rc ? rc : add_all_sources(a);
 }

@@ -26,6 +26,7 @@ static void archive_free(struct archive *a)
 	close_fd(&a->session_dir);
 	strbuf_fini(&a->left_out);
 	strbuf_fini(&a->name);
+	chosen_fini(&a->chosen);
 	free(a);
 }
 
@@ -89,6 +90,8 @@ static int open_archive(const struct report_job *job, struct text **out, struct 
 		return err_errno(err, -errno, "%s", a->cat->session_dir);
 	a->job = job;
 	a->err = err;
+	if (chosen_init(&a->chosen, job))
+		return report_no_memory(err);
 	rc = tar_new(&a->t, err);
 	rc = rc ? rc : fill(a);
 	a->job = NULL;
@@ -104,8 +107,8 @@ const struct report report_archive = {
 	.doc = "sessions, binaries, debug files and sources, for another machine",
 	.needs = PROFILE_HITS | PROFILE_ARCS,
 	.more = true,
-	.session = true,
 	.owner = true,
-	.tags = OPTION_TAG(IMAGE_PATH) | OPTION_TAG(ROOT),
+	.tags = OPTION_TAG(WITH) | OPTION_TAG(IMAGE_PATH) | OPTION_TAG(ROOT),
+	.words = OPTION_WITH(EXCLUDE_DEPENDENT),
 	.open = open_archive,
 };

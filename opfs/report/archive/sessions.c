@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/escape.h"
 #include "base/file.h"
+#include "libspec/session/manifest.h"
 #include "libspec/session/stats.h"
 
 /* A session's own files: as they are, or copies while somebody writes to the session. */
@@ -29,10 +30,47 @@ static int64_t drained_s(const struct archive *a)
 	return (int64_t)(a->cat->drained_ns / 1000000000u);
 }
 
+/* ---- what of a session is not put in */
+
+/* The paths in @d of sample files that the path of the archive leaves out. */
+static int find_left_out(const struct archive *a, const struct catalog_dir *d,
+			 struct map *out)
+{
+	for (size_t i = 0; i < a->cat->nr_files; i++) {
+		const struct catalog_file *f = &a->cat->files[i];
+
+		if (!a->chosen.files[i] && &a->cat->dirs[f->dir] == d &&
+		    map_set(out, f->path, strlen(f->path), i))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* A part is told from the whole by a note of the session, which `status` shows. */
+static int add_notes(struct archive *a, const struct catalog_dir *d, size_t nr_left_out)
+{
+	const struct tar_info info = { .name = member_name(a, d, "stats/notes"),
+				       .mtime = drained_s(a) };
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+
+	for (size_t i = 0; i < d->nr_notes; i++)
+		strbuf_printf(&text, "%s\n", d->notes[i]);
+	if (nr_left_out)
+		strbuf_printf(
+			&text,
+			"archive of a part: %zu sample files of the session are not "
+			"in it; figures are of the whole session\n",
+			nr_left_out);
+	if (strbuf_error(&text) || strbuf_error(&a->name))
+		return archive_no_memory(a);
+	return text.len ? tar_add_bytes(a->t, &info, text.data, text.len, a->err) : 0;
+}
+
 /* ---- saved sessions: every file below the directory */
 
-struct walk { /* directories still to be read */
-	VEC(char *) todo;
+struct walk {
+	VEC(char *) todo; /* directories still to be read */
+	struct map left_out;
 };
 
 static void walk_fini(struct walk *w)
@@ -40,6 +78,7 @@ static void walk_fini(struct walk *w)
 	vec_for(&w->todo, dir)
 		free(*dir);
 	vec_fini(&w->todo);
+	map_fini(&w->left_out);
 }
 
 /* Takes ownership of @path if it is a directory. */
@@ -50,6 +89,9 @@ static int visit(struct archive *a, const struct catalog_dir *d, struct walk *w,
 	struct stat st;
 	char *copy;
 
+	if (map_get(&w->left_out, path, strlen(path), NULL) ||
+	    (w->left_out.used && !strcmp(path, SPEC_MANIFEST)))
+		return 0;
 	if (fstatat(d->fd, path, &st, AT_SYMLINK_NOFOLLOW))
 		return 0; /* removed while we walk */
 	if (S_ISREG(st.st_mode))
@@ -103,8 +145,12 @@ static int read_dir(struct archive *a, const struct catalog_dir *d, struct walk 
 static int add_saved(struct archive *a, const struct catalog_dir *d)
 {
 	CLEANUP(walk_fini) struct walk w = { 0 };
-	int rc = read_dir(a, d, &w, "");
+	int rc;
 
+	if (find_left_out(a, d, &w.left_out))
+		return archive_no_memory(a);
+	rc = w.left_out.used ? add_notes(a, d, w.left_out.used) : 0;
+	rc = rc ? rc : read_dir(a, d, &w, "");
 	while (!rc && w.todo.len) {
 		CLEANUP(free_ptr) char *path = w.todo.data[--w.todo.len];
 
@@ -183,11 +229,6 @@ static int add_figures(struct archive *a, const struct catalog_dir *d)
 		rc = add_text(a, d, strbuf_str(&path), "", 0);
 	}
 	strbuf_reset(&text);
-	for (size_t i = 0; i < d->nr_notes; i++)
-		strbuf_printf(&text, "%s\n", d->notes[i]);
-	if (!rc && text.len)
-		rc = add_text(a, d, "stats/notes", strbuf_str(&text), text.len);
-	strbuf_reset(&text);
 	strbuf_printf(&text, "%" PRIu64 " %" PRIu64 " closed\n", d->live.generation,
 		      d->live.drained_ns);
 	if (!rc && d->has_live)
@@ -199,15 +240,22 @@ static int add_live(struct archive *a, const struct catalog_dir *d)
 {
 	static const char *const tables[] = { "images", "tasks", "stats/started" };
 	const struct tar_want want = { .grows = true };
+	size_t nr_left_out = 0;
 	int rc = add_figures(a, d);
 
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !rc; i++)
 		if (!faccessat(d->fd, tables[i], F_OK, AT_SYMLINK_NOFOLLOW))
 			rc = archive_try_file(a, member_name(a, d, tables[i]), false,
 					      d->fd, tables[i], &want);
-	for (size_t i = 0; i < a->cat->nr_files && !rc; i++)
-		if (&a->cat->dirs[a->cat->files[i].dir] == d)
+	for (size_t i = 0; i < a->cat->nr_files && !rc; i++) {
+		if (&a->cat->dirs[a->cat->files[i].dir] != d)
+			continue;
+		if (a->chosen.files[i])
 			rc = add_frozen(a, d, &a->cat->files[i]);
+		else
+			nr_left_out++;
+	}
+	rc = rc ? rc : add_notes(a, d, nr_left_out);
 	for (size_t i = 0; i < a->cat->nr_bad && !rc; i++)
 		if (strcmp(a->cat->bad[i].path, SPEC_ABI) != 0)
 			rc = archive_left_out(a, a->cat->bad[i].path,
