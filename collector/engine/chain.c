@@ -84,7 +84,7 @@ static void count_arc(struct coll_collect *c, const struct coll_context *from,
 		c->stats.value[SPEC_STAT_LOST_CG_FILE]++;
 }
 
-void coll_chain_count(struct coll_collect *c, const struct coll_rec *rec,
+bool coll_chain_count(struct coll_collect *c, const struct coll_rec *rec,
 		      struct coll_task *task, const struct coll_context *at,
 		      uint64_t key_at, uint32_t weight)
 {
@@ -96,6 +96,7 @@ void coll_chain_count(struct coll_collect *c, const struct coll_rec *rec,
 	uint64_t to_at = key_at, from_at;
 	struct coll_place place;
 	enum spec_stat why;
+	bool any = false;
 
 	c->stats.value[SPEC_STAT_LOST_BT_NO_MAPPING] += rec->sample.frames_lost;
 	while (next_caller(&w, &place)) {
@@ -106,7 +107,9 @@ void coll_chain_count(struct coll_collect *c, const struct coll_rec *rec,
 			continue;
 		}
 		count_arc(c, &from, from_at, to, to_at, weight);
+		any = true;
 		to = from.image;
 		to_at = from_at;
 	}
+	return any;
 }

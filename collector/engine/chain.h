@@ -8,10 +8,10 @@
  * coll_chain_count - counts the arcs of a sample's call chain
  * Each frame calls the one before it; the first arc ends at the sampled address.  A frame
  * whose mapping is unknown is skipped, so that its neighbours join.  An arc is filed
- * where a sample in its caller would be.
+ * where a sample in its caller would be.  False if no caller is known.
  * @at, @key_at: where the sample itself was counted, @weight times
  */
-void coll_chain_count(struct coll_collect *c, const struct coll_rec *rec,
+bool coll_chain_count(struct coll_collect *c, const struct coll_rec *rec,
 		      struct coll_task *task, const struct coll_context *at,
 		      uint64_t key_at, uint32_t weight);
 

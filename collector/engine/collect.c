@@ -218,8 +218,9 @@ static enum spec_stat store_once(struct coll_collect *c, const struct coll_rec *
 
 	if (coll_route(c->separate, at, &key))
 		what = coll_collect_file(c, &key, key_at, count);
-	if ((what == SPEC_STAT_STORED || what == COLL_WAITS) && c->callgraph)
-		coll_chain_count(c, rec, task, at, key_at, (uint32_t)count->weight);
+	if ((what == SPEC_STAT_STORED || what == COLL_WAITS) && c->callgraph &&
+	    !coll_chain_count(c, rec, task, at, key_at, (uint32_t)count->weight))
+		c->stats.value[SPEC_STAT_BT_NO_CALLER] += count->samples;
 	return what;
 }
 

@@ -43,6 +43,9 @@ STAT(LOST_BT_NO_MAPPING, "lost_bt_no_mapping", FIGURE,
 	"call chain frames in no known mapping (the sample itself is stored)")
 STAT(LOST_CG_FILE, "lost_bt_samplefile", FIGURE,
 	"arcs whose sample file could not be written (the sample itself is stored)")
+STAT(BT_NO_CALLER, "bt_no_caller", PART,
+	"samples stored without a caller: code built without frame pointers, or where a "
+	"thread or interrupt begins")
 STAT(BT_ABORTED, "bt_aborted", FIGURE, "call chains cut short by a bad frame pointer")
 STAT(RESOLVED_LATE, "resolved_late", FIGURE,
 	"samples resolved while another thread could change the mapping")

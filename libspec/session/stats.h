@@ -21,6 +21,7 @@ enum spec_stat {
 
 enum spec_stat_kind {
 	SPEC_STAT_KIND_FIGURE, /* counts something else than samples not stored */
+	SPEC_STAT_KIND_PART,   /* some of the samples stored */
 	SPEC_STAT_KIND_LOSS,   /* samples taken and not stored, for this reason */
 	/* samples taken and left out because that was asked for */
 	SPEC_STAT_KIND_IGNORED,

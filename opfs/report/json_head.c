@@ -78,13 +78,14 @@ void json_classes(struct json *j, const struct view *view)
 
 /* ---- sessions */
 
+/* @kinds: a bit for each kind that is wanted. */
 static void add_figures(struct json *j, const char *key, const struct spec_stats *s,
-			enum spec_stat_kind kind)
+			unsigned kinds)
 {
 	json_key(j, key);
 	json_open(j, '{');
 	for (int i = 0; i < SPEC_NR_STATS; i++) {
-		if (spec_stat_info[i].kind != kind || !s->value[i] ||
+		if (!(kinds & 1u << spec_stat_info[i].kind) || !s->value[i] ||
 		    i == SPEC_STAT_TAKEN || i == SPEC_STAT_STORED)
 			continue;
 		json_key(j, spec_stat_info[i].name);
@@ -129,9 +130,10 @@ static void add_session(struct json *j, const struct catalog_dir *d)
 	add_known(j, "stored", d->stats.value[SPEC_STAT_STORED]);
 	json_key(j, "lost");
 	json_number(j, spec_stats_lost(&d->stats));
-	add_figures(j, "losses", &d->stats, SPEC_STAT_KIND_LOSS);
-	add_figures(j, "left_out", &d->stats, SPEC_STAT_KIND_IGNORED);
-	add_figures(j, "figures", &d->stats, SPEC_STAT_KIND_FIGURE);
+	add_figures(j, "losses", &d->stats, 1u << SPEC_STAT_KIND_LOSS);
+	add_figures(j, "left_out", &d->stats, 1u << SPEC_STAT_KIND_IGNORED);
+	add_figures(j, "figures", &d->stats,
+		    1u << SPEC_STAT_KIND_PART | 1u << SPEC_STAT_KIND_FIGURE);
 	add_strings(j, "throttled", d->throttled, d->nr_throttled);
 	add_strings(j, "notes", d->notes, d->nr_notes);
 	json_close(j, '}');

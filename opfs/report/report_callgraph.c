@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,16 +104,32 @@ static void add_block(struct graph *g, const struct profile_row *row, struct str
 	add_rule(out);
 }
 
+/* Says how many samples nobody can see the caller of. */
+static void add_without(const struct catalog *cat, struct strbuf *out)
+{
+	uint64_t without = 0, stored = 0;
+
+	for (size_t i = 0; i < cat->nr_dirs; i++) {
+		without += cat->dirs[i].stats.value[SPEC_STAT_BT_NO_CALLER];
+		stored += cat->dirs[i].stats.value[SPEC_STAT_STORED];
+	}
+	if (without)
+		strbuf_printf(
+			out,
+			"Of the session's %" PRIu64 " samples %" PRIu64
+			" (%.4g %%) have no caller: they are of code built without "
+			"frame pointers, or of where a thread or interrupt begins\n",
+			stored, without, percent_of(without, stored));
+}
+
 static void add_head(const struct graph *g, struct strbuf *out)
 {
 	if (g->job->o->view.no_header)
 		return;
 	report_header(g->job, out);
-	strbuf_puts(out, g->job->p->nr_arc_files
-				 ? "Callers above a symbol and callees below it count "
-				   "samples that were taken during calls, not calls\n"
-				 : "No calls were recorded here: opcollect record -g "
-				   "does that\n");
+	strbuf_puts(out, "Callers above a symbol and callees below it count "
+			 "samples that were taken during calls, not calls\n");
+	add_without(g->job->p->cat, out);
 	column_titles(&g->table, out);
 }
 
@@ -138,6 +156,17 @@ static int render_callgraph(const struct report_job *job, struct strbuf *out,
 	return report_done(out, err);
 }
 
+static int check_callgraph(const struct report_job *job, struct err *err)
+{
+	const struct catalog *cat = job->p->cat;
+
+	if (cat->nr_flat == cat->nr_files)
+		return err_set(
+			err, -EINVAL,
+			"no calls were recorded here: opcollect record -g does that");
+	return 0;
+}
+
 const struct report report_callgraph = {
 	.name = "callgraph",
 	.doc = "callers and callees of each symbol, in samples and not in calls, as "
@@ -145,5 +174,6 @@ const struct report report_callgraph = {
 	.needs = PROFILE_ARCS,
 	.tags = REPORT_TAGS_ROWS | OPTION_TAG(SORT),
 	.words = REPORT_WORDS_TABLE | OPTION_WITH(GLOBAL_PERCENT),
+	.check = check_callgraph,
 	.render = render_callgraph,
 };

@@ -390,12 +390,17 @@ called_by()
 	opfs cat current/event:A/symbol:%2Fn%2Fm/report | grep -E '^3 +100.000 +m +/n/m$'
 }
 
-@test "where no calls were recorded callgraph says how to get them" {
+@test "where no calls were recorded there is no callgraph, and why says how to get it" {
 	cd "$BATS_TEST_TMPDIR"
 	mksession \
 		<<<'[{"app": "/n/a", "samples": {"0x10": 5}}]'
-	run -0 opfs cat current/callgraph
-	[[ $output == \
-		*$'\nNo calls were recorded here: opcollect record -g does that\n'* ]]
-	[[ $output == *$'\n5        100.000  /n/a\n'* ]]
+	for path in current image:%2Fn%2Fa; do
+		run -0 opfs ls $path
+		[[ $output == *report* ]]
+		[[ $output != *callgraph* ]]
+		run ! opfs cat $path/callgraph
+		[[ $output == *"no calls were recorded here: opcollect record -g "* ]]
+		run opfs why $path/callgraph
+		[[ $output == *"no calls were recorded here: opcollect record -g "* ]]
+	done
 }

@@ -173,6 +173,41 @@ user"
 		"$(printf '%#x 1' $((0x40 << 32 | 0x50)))"
 }
 
+@test "samples without a caller are counted, and told in status and callgraph" {
+	play -g <<-END
+	hello
+	$two_images
+	cookie 1
+	sample 0x50
+	trace
+	sample 0x50
+	sample 0x40
+	end
+	trace
+	sample 0x60
+	end
+	trace
+	sample 0x60
+	end lost=1
+	bye
+	END
+	[ "$status" = 0 ]
+	is stored_samples 4
+	is bt_no_caller 3
+	run "$OPFS_BIN/opfs" cat --session-dir "$D" current/status
+	[[ $output == *$'\nbt_no_caller: 3 (75 %): '* ]]
+	run "$OPFS_BIN/opfs" cat --session-dir "$D" current/callgraph
+	[[ $output == *$'\nOf the session\'s 4 samples 3 (75 %) have no caller: '* ]]
+	# and where no chains were asked for, none is missing
+	play <<<"hello
+	$two_images
+	cookie 1
+	sample 0x50
+	bye"
+	[ "$status" = 0 ]
+	is bt_no_caller 0
+}
+
 @test "memory without a file keeps its process and range" {
 	play <<-END
 	hello

@@ -21,9 +21,9 @@ import sys
 import time
 
 FIGURES = {"total_samples", "stored_samples", "total_arcs", "throttle_events",
-           "lost_bt_no_mapping", "lost_bt_samplefile", "bt_aborted", "resolved_late",
-           "ext_events", "live", "notes", "started", "throttled", "ignored_by_image",
-           "ignored_self"}
+           "lost_bt_no_mapping", "lost_bt_samplefile", "bt_aborted", "bt_no_caller",
+           "resolved_late", "ext_events", "live", "notes", "started", "throttled",
+           "ignored_by_image", "ignored_self"}
 
 
 def current(session_dir):

@@ -20,7 +20,7 @@ import opsamples  # noqa: E402
 
 NOT_LOSSES = {"total_samples", "stored_samples", "total_arcs", "throttle_events",
               "lost_bt_no_mapping", "lost_bt_samplefile", "live", "notes", "started",
-              "throttled"}
+              "throttled", "bt_no_caller"}
 
 
 def files(session_dir):
