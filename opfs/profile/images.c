@@ -24,7 +24,8 @@ struct load_job {
 	struct sym_table *table;
 	int rc;
 	struct err err;
-	const char *note; /* why image-path: does not help; NULL: it was not asked */
+	const char *note;  /* why image-path: does not help; NULL: it was not asked */
+	const char *found; /* a module's file that image-path: has */
 };
 
 struct load_pool {
@@ -258,6 +259,7 @@ static int take_result(struct profile_build *b, struct load_job *j)
 	img->job = j->job;
 	img->job.cred = NULL;
 	img->has_job = true;
+	img->found = j->found;
 	if (sym_usable(img->state) && !j->table->nr_syms)
 		img->state = SYM_NO_SYMBOLS;
 	if (img->state != SYM_OK)
@@ -370,6 +372,7 @@ static bool look_elsewhere(struct profile_build *b, struct load_job *j,
 	again->job.at = NULL;
 	again->job.inode = 0;
 	again->job.path = profile_found(b, name, module, &j->note);
+	again->found = module ? again->job.path : NULL;
 	if (again->job.kind == SYM_KALLSYMS)
 		again->job.kind = SYM_VMLINUX;
 	return again->job.path != NULL;

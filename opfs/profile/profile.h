@@ -83,6 +83,7 @@ struct profile_image { /* parallel to catalog->images; set for those selected */
 	enum sym_state state; /* with a table SYM_NO_SYMBOLS: it names PLT entries only */
 	const char *reason;   /* for `status`; NULL if all is well */
 	bool has_job;
+	const char *found;  /* a module's file, where image-path: has it; or NULL */
 	struct sym_job job; /* loaded it, and loads its lines and code; without cred */
 };
 

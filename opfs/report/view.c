@@ -494,8 +494,12 @@ const char *view_image_name(const struct profile *p, const struct view_options *
 			    uint32_t image)
 {
 	const struct catalog_image *img = &p->cat->images[image];
+	const char *found = p->images[image].found, *slash;
 
-	return o->long_filenames ? img->shown : img->base;
+	if (!found)
+		return o->long_filenames ? img->shown : img->base;
+	slash = o->long_filenames ? NULL : strrchr(found, '/');
+	return slash ? slash + 1 : found;
 }
 
 void view_place(const struct view_options *o, const struct line_place *at,

@@ -83,7 +83,8 @@ double view_growth(const struct view *v, const struct profile_row *row, size_t c
 /* In a comparison: do the shares of a row differ by more than chance? */
 bool view_sure(const struct view *v, const struct profile_row *row, size_t class);
 
-/* The shown name of @image: its path, or only the last part. */
+/* The shown name of @image: its path, or only the last part.  Source: opreport, which
+ * also shows a module by the file that --image-path has, and by its own name otherwise. */
 const char *view_image_name(const struct profile *p, const struct view_options *o,
 			    uint32_t image);
 

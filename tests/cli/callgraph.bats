@@ -272,6 +272,26 @@ called_by()
 	' sh "$OPFS_BIN/opfs" "$demo/$cycles" < <(opdemo_transcript 10-symbols.txt)
 }
 
+@test "image-path: a module is shown by the name of its file there" {
+	cd "$BATS_TEST_TMPDIR"
+	mkdir mods
+	echo 'int work(int x) { return x + 1; }' >m.c
+	${CC:-gcc} -c -o m.o m.c
+	ld -r --build-id -o mods/foo-bar.ko m.o
+	mksession <<-'END'
+		[{"app": "kern:foo_bar", "kernel": true, "samples": {"0x1": 5}},
+		 {"app": "kern:other", "kernel": true, "samples": {"0x1": 3}}]
+	END
+	at=current/image-path:${PWD//\//%2F}%2Fmods
+	opfs cat "$at/report" >got
+	grep -E '^5 +62\.5000 +foo-bar\.ko +work$' got
+	grep -E '^3 +37\.5000 +other +/other$' got
+	opfs cat "$at/with:long-filenames/report" | grep -E " $PWD/mods/foo-bar\.ko +work$"
+	# it is asked for by the name that was sampled
+	opfs cat "$at/image:foo_bar/report" | grep -E '^5 +100\.000 +work$'
+	opfs cat current/report | grep -E '^5 +62\.5000 +foo_bar +/foo_bar$'
+}
+
 @test "image-path: two files of a name are none, and status tells why" {
 	need_mount_namespace
 	run opdemo sh -c '
