@@ -83,8 +83,10 @@ double view_growth(const struct view *v, const struct profile_row *row, size_t c
 /* In a comparison: do the shares of a row differ by more than chance? */
 bool view_sure(const struct view *v, const struct profile_row *row, size_t class);
 
-/* The shown name of @image: its path, or only the last part.  Source: opreport, which
- * also shows a module by the file that --image-path has, and by its own name otherwise. */
+/*
+ * The shown name of @image: its path, or only the last part; of a module that image-path:
+ * has, that of the file there, as opreport does.
+ */
 const char *view_image_name(const struct profile *p, const struct view_options *o,
 			    uint32_t image);
 
