@@ -17,6 +17,7 @@
 #include "libsym/wire/kept.h"
 
 #define LOCK_NAME ".lock"
+enum { MAX_PASSES = 100 }; /* over sessions that are being renamed */
 
 /* What is to be removed, of a session directory; see collector/daemon/keeper.c. */
 #define GONE_PREFIX ".gone."
@@ -91,6 +92,7 @@ static int add_rows(const struct spec_images *images, struct names *needed)
 	return 0;
 }
 
+/* -ENOENT: it is there no more. */
 static int add_session(int samples, const char *session, struct names *needed,
 		       struct err *err)
 {
@@ -98,7 +100,7 @@ static int add_session(int samples, const char *session, struct names *needed,
 	CLEANUP(spec_images_fini) struct spec_images images = { 0 };
 	int rc;
 
-	if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP) /* removed, or none */
+	if (fd == -ENOTDIR || fd == -ELOOP) /* no session */
 		return 0;
 	rc = fd < 0 ? err_errno(err, fd, "%s", session)
 		    : spec_images_read(fd, &images, err);
@@ -107,20 +109,44 @@ static int add_session(int samples, const char *session, struct names *needed,
 	return rc;
 }
 
-/* Also of sessions that have no name yet: a rotation is under way. */
+/* Also of sessions that have no name yet: a rotation is under way.  @moved: one has gone,
+ * or come, meanwhile; it may be one that was renamed and was not seen under any name. */
+static int add_sessions(int samples, struct names *needed, bool *moved, struct err *err)
+{
+	CLEANUP(names_fini) struct names sessions = { 0 }, after = { 0 };
+	int rc = dirlist_read(samples, &sessions);
+
+	*moved = false;
+	if (rc)
+		return err_errno(err, rc, "samples");
+	for (size_t i = 0; i < sessions.len && !rc; i++) {
+		if (!strncmp(sessions.data[i], GONE_PREFIX, strlen(GONE_PREFIX)))
+			continue;
+		rc = add_session(samples, sessions.data[i], needed, err);
+		*moved = *moved || rc == -ENOENT;
+		rc = rc == -ENOENT ? 0 : rc;
+	}
+	if (rc)
+		return rc;
+	rc = dirlist_read(samples, &after);
+	for (size_t i = 0; i < after.len; i++)
+		*moved = *moved || !names_has(&sessions, after.data[i]);
+	return rc ? err_errno(err, rc, "samples") : 0;
+}
+
 static int list_needed(const struct symbols_dir *d, struct names *needed, struct err *err)
 {
 	CLEANUP(close_fd) int samples = open_below(d->session_dir, "samples");
-	CLEANUP(names_fini) struct names sessions = { 0 };
-	int rc = samples < 0 ? samples : dirlist_read(samples, &sessions);
+	bool moved = true;
+	int rc = samples < 0 ? err_errno(err, samples, "samples") : 0;
 
-	if (rc)
-		return err_errno(err, rc, "samples");
-	for (size_t i = 0; i < sessions.len && !rc; i++)
-		if (strncmp(sessions.data[i], GONE_PREFIX, strlen(GONE_PREFIX)) != 0)
-			rc = add_session(samples, sessions.data[i], needed, err);
+	for (int i = 0; i < MAX_PASSES && moved && !rc; i++)
+		rc = add_sessions(samples, needed, &moved, err);
 	names_sort(needed);
-	return rc;
+	return rc || !moved ? rc
+			    : err_set(err, -EBUSY,
+				      "samples: sessions are being renamed all the time: "
+				      "try again later");
 }
 
 static bool is_needed(const struct names *needed, const char *name)

@@ -169,6 +169,28 @@ kept() {
 	[ "$(kept)" = "$(build_id prog)" ]
 }
 
+@test "a session that is renamed meanwhile keeps its names" {
+	program prog 1
+	session zz prog work=10
+	opfs keep zz
+	mkdir -p s/samples/{1..300}
+	python3 - <<-'END' &
+	import os
+	while not os.path.exists("over"):
+	    os.rename("s/samples/zz", "s/samples/yy")
+	    os.rename("s/samples/yy", "s/samples/zz")
+	END
+	for i in {1..20}; do
+		run opfs keep --prune 1
+		[ "$(kept)" = "$(build_id prog)" ] || break
+	done
+	touch over
+	wait $!
+	[ "$(kept)" = "$(build_id prog)" ]
+	# what was said, if it was not done
+	[ "$status" = 0 ] || [[ $output == *"sessions are being renamed"* ]]
+}
+
 @test "a binary without a build-id is told from others by its path and time" {
 	program prog 1
 	objcopy --remove-section=.note.gnu.build-id prog
