@@ -39,6 +39,7 @@ struct report {
 	bool more;         /* slow: listed in `more` only */
 	bool tells_losses; /* says itself what is missing in it and in other files */
 	bool session;      /* for whole sessions only: not below any selecting tag */
+	bool calls;        /* only where calls were recorded */
 	bool owner;        /* for the user who mounted only */
 	bool symbol; /* only in directories of symbol:, where it is listed; with @more:
 			   * listed there, and in `more` elsewhere */

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,24 +155,13 @@ static int render_callgraph(const struct report_job *job, struct strbuf *out,
 	return report_done(out, err);
 }
 
-static int check_callgraph(const struct report_job *job, struct err *err)
-{
-	const struct catalog *cat = job->p->cat;
-
-	if (cat->nr_flat == cat->nr_files)
-		return err_set(
-			err, -EINVAL,
-			"no calls were recorded here: opcollect record -g does that");
-	return 0;
-}
-
 const struct report report_callgraph = {
 	.name = "callgraph",
 	.doc = "callers and callees of each symbol, in samples and not in calls, as "
 	       "opreport -c",
 	.needs = PROFILE_ARCS,
+	.calls = true,
 	.tags = REPORT_TAGS_ROWS | OPTION_TAG(SORT),
 	.words = REPORT_WORDS_TABLE | OPTION_WITH(GLOBAL_PERCENT),
-	.check = check_callgraph,
 	.render = render_callgraph,
 };

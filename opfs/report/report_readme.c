@@ -16,6 +16,8 @@ static void add_file(const struct report *r, struct strbuf *out)
 
 	if (r->session)
 		where = " (of a whole session)";
+	else if (r->calls)
+		where = " (where calls were recorded)";
 	else if (r->symbol && !r->more)
 		where = " (in directories of symbol:)";
 	strbuf_printf(out, "  %-12s %s%s\n", r->name, r->doc, where);

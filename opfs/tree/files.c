@@ -17,6 +17,11 @@ int tree_is_here(const struct ask *a, const struct place *p, const struct report
 			"%s is of a whole session, as %.100s/%s: no tag may select "
 			"before it",
 			r->name, p->spec->sessions[0], r->name);
+	if (r->calls && p->cat && p->cat->nr_files == p->cat->nr_flat)
+		return err_set(a->err, -ENOENT,
+			       "%s: no calls were recorded here: opcollect record -g "
+			       "does that",
+			       r->name);
 	if (r->symbol && !r->more && !p->spec->values[SPEC_SYMBOL])
 		return err_set(
 			a->err, -ENOENT,

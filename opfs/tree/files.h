@@ -6,7 +6,7 @@
 
 /* Which files there are in a place, and which the tags of its path allow. */
 
-/* 0, or -ENOENT with where the file is: some are of sessions, some of symbols only. */
+/* 0, or -ENOENT with where the file is: some are of sessions, of symbols or of calls. */
 int tree_is_here(const struct ask *a, const struct place *p, const struct report *r);
 /* Is it listed in more: instead of the directory itself? */
 bool tree_in_more(const struct place *p, const struct report *r);

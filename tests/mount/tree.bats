@@ -77,8 +77,8 @@ mounted() {
 		grep "Invalid argument" /opt/why
 		grep "demangle:none/summary: .*report" status
 		cat current/demangle:none/status >/dev/null
-		! cat current/image:demo/archive.tar
-		grep "archive.tar is of a whole session" status
+		! cat current/image:demo/tasks.tsv
+		grep "tasks.tsv is of a whole session" status
 		! stat current/threshold:200
 		ls current/sort: | grep -x app-name
 		! ls current/threshold:

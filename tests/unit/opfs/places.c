@@ -88,7 +88,8 @@ size_t nr_listed(void)
 	size_t nr = 0;
 
 	for (size_t i = 0; i < opfs_reports.nr; i++)
-		nr += !opfs_reports.all[i]->more && !opfs_reports.all[i]->symbol;
+		nr += !opfs_reports.all[i]->more && !opfs_reports.all[i]->symbol &&
+		      !opfs_reports.all[i]->calls;
 	return nr;
 }
 

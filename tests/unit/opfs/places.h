@@ -30,7 +30,8 @@ struct found {
 };
 int keep(void *ctx, const struct tree_entry *e); /* for tree_list(): to a struct found */
 void found_fini(struct found *f);
-/* Files that a directory lists if no tag contradicts them: not the slow ones. */
+/* Files that a directory lists if no tag contradicts them: not the slow ones, and without
+ * calls. */
 size_t nr_listed(void);
 bool lists(const char *path, const char *name);
 

@@ -21,6 +21,7 @@ struct world {
 	struct profile_class class;
 	struct view view;
 	struct asm_units units;
+	struct profile_image images[8];
 };
 
 static const uint64_t hits_outside[] = { 0x10, 0x400, 0x410, 0x500 };
@@ -53,6 +54,7 @@ static void make(struct world *w, double threshold)
 		w->rows[i].samples = &w->samples[i];
 	}
 	w->p = (struct profile){ .cat = &w->fake.cat,
+				 .images = w->images,
 				 .rows = w->rows,
 				 .nr_rows = 4,
 				 .classes = &w->class,
@@ -124,11 +126,9 @@ Test(asm, outside_of_functions_pieces_begin_anew_at_their_first_sample)
 Test(asm, without_helpers_there_is_no_code_and_a_reason)
 {
 	CLEANUP(asm_window_fini) struct asm_window window = { 0 };
-	struct profile_image images[8] = { 0 };
 	struct report_job job = { 0 };
 
 	make(&w, 0);
-	w.p.images = images;
 	job.p = &w.p;
 	cr_assert_eq(asm_window_next(&window, &w.units, &job, NULL), 1);
 	cr_expect_eq(window.end, 3);
