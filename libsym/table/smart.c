@@ -193,8 +193,8 @@ static bool in_std(const struct smart *s, size_t start)
 
 	if (!s->any_std)
 		return false;
-	at = s->out->data + s->std;
-	end = s->out->data + start;
+	at = strbuf_str(s->out) + s->std;
+	end = strbuf_str(s->out) + start;
 	while (at < end && starts(at, "__")) {
 		while (is_word(*at))
 			at++;
