@@ -424,4 +424,6 @@ called_by()
 		run opfs why $path/callgraph
 		[[ $output == *"no calls were recorded here: opcollect record -g "* ]]
 	done
+	mksession <<<'[{"app": "/n/a", "callee": "/n/a", "samples": {"0x1000000010": 5}}]'
+	opfs ls current | grep -x callgraph
 }

@@ -24,7 +24,9 @@ rotation()
 	mksession <<-END
 		{"files": [{"session": "$1", "app": "/bin/$1", "samples": {"0x1000": $2}},
 		           {"session": "$1", "app": "/bin/all",
-		            "samples": {"0x1000": $2}}],
+		            "samples": {"0x1000": $2}},
+		           {"session": "$1", "app": "/bin/all", "callee": "/bin/all",
+		            "samples": {"0x200000001000": 1}}],
 		 "sessions": {"$1": {"started": $start, "live": [1, ${end}000000000,
 		   "${5:-closed}"],
 		  "stats": {"total_samples": $((2 * $2)),
@@ -59,7 +61,7 @@ samples()
 	[ "$(samples time:..)" = 111 ]
 	span=time:2026-11-20T09:10..2026-11-20T10:05
 	from='from 2026-11-20 09:00:00 to 10:59:59 +0000'
-	for f in summary report details; do
+	for f in summary report details callgraph; do
 		opfs cat "$span/$f" >out
 		grep -qx "Sessions of $span: 2, whole, $from" out
 	done
