@@ -105,10 +105,12 @@ static void add_figures(const struct spec_stats *s, struct strbuf *out)
 		strbuf_printf(out, "%s: ", spec_stat_info[i].name);
 		if (spec_stat_info[i].kind == SPEC_STAT_KIND_FIGURE)
 			strbuf_printf(out, "%" PRIu64, s->value[i]);
-		else if (spec_stat_info[i].kind == SPEC_STAT_KIND_PART)
-			add_share(s->value[i], s->value[SPEC_STAT_STORED], out);
 		else
-			add_share(s->value[i], taken, out);
+			add_share(s->value[i],
+				  spec_stat_info[i].kind == SPEC_STAT_KIND_PART
+					  ? s->value[SPEC_STAT_STORED]
+					  : taken,
+				  out);
 		strbuf_printf(out, ": %s\n", spec_stat_info[i].doc);
 	}
 }

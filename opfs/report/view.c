@@ -64,7 +64,7 @@ static int compare_places(const struct line_place *a, const struct line_place *b
 	return order ? order : compare_numbers(a->line, b->line);
 }
 
-/* The part of a source file's name that is shown and sorted by. */
+/* The part of a file's name that is shown and sorted by. */
 static const char *file_name(const struct view_options *o, const char *file)
 {
 	const char *slash = o->long_filenames ? NULL : strrchr(file, '/');
@@ -494,12 +494,11 @@ const char *view_image_name(const struct profile *p, const struct view_options *
 			    uint32_t image)
 {
 	const struct catalog_image *img = &p->cat->images[image];
-	const char *found = p->images[image].found, *slash;
+	const char *found = p->images[image].found;
 
-	if (!found)
-		return o->long_filenames ? img->shown : img->base;
-	slash = o->long_filenames ? NULL : strrchr(found, '/');
-	return slash ? slash + 1 : found;
+	if (found)
+		return file_name(o, found);
+	return o->long_filenames ? img->shown : img->base;
 }
 
 void view_place(const struct view_options *o, const struct line_place *at,

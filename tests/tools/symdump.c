@@ -10,8 +10,8 @@
 
 #include "base/box/box.h"
 #include "base/cleanup.h"
+#include "base/names.h"
 #include "base/opt.h"
-#include "base/vec.h"
 #include "libsym/helper/helper.h"
 #include "libsym/helper/image.h"
 #include "libsym/server/server.h"
@@ -240,44 +240,28 @@ static int dump(struct sym_server *server, const struct request *r, struct err *
 	return rc;
 }
 
-struct lines {
-	VEC(const char *) all;
-};
-
-static void lines_fini(struct lines *l)
-{
-	vec_for(&l->all, line)
-		free((void *)*line);
-	vec_fini(&l->all);
-}
-
-static int read_lines(struct lines *out)
+static int read_lines(struct names *out)
 {
 	char line[4096];
+	int rc = 0;
 
-	while (fgets(line, sizeof(line), stdin)) {
-		char *copy;
-
+	while (!rc && fgets(line, sizeof(line), stdin)) {
 		line[strcspn(line, "\n")] = '\0';
-		copy = strdup(line);
-		if (!copy || vec_push(&out->all, copy)) {
-			free(copy);
-			return -ENOMEM;
-		}
+		rc = names_add(out, line);
 	}
-	return 0;
+	return rc;
 }
 
 static int demangle_stdin(struct sym_server *server, const struct request *r,
 			  struct err *err)
 {
 	CLEANUP(free_ptr) struct sym_names *names = NULL;
-	CLEANUP(lines_fini) struct lines lines = { 0 };
+	CLEANUP(names_fini) struct names lines = { 0 };
 	int rc = read_lines(&lines);
 
-	if (!rc && lines.all.len)
-		rc = sym_server_demangle(server, lines.all.data, lines.all.len, r->style,
-					 NULL, &names, err);
+	if (!rc && lines.len)
+		rc = sym_server_demangle(server, (const char *const *)lines.data,
+					 lines.len, r->style, NULL, &names, err);
 	for (size_t i = 0; names && i < names->nr; i++)
 		puts(names->name[i]);
 	return rc;

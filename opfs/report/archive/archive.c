@@ -2,7 +2,9 @@
 #include "opfs/report/archive/archive.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/escape.h"
 
@@ -37,4 +39,13 @@ int archive_try_file(struct archive *a, const char *name, bool executable, int d
 	if (rc == -ENOMEM)
 		return archive_no_memory(a);
 	return rc ? archive_left_out(a, path, why.msg) : 0;
+}
+
+int archive_try_own(struct archive *a, const char *name)
+{
+	const struct tar_want any = { 0 };
+
+	if (faccessat(a->session_dir, name, F_OK, AT_SYMLINK_NOFOLLOW))
+		return 0;
+	return archive_try_file(a, name, false, a->session_dir, name, &any);
 }

@@ -37,6 +37,8 @@ int archive_left_out(struct archive *a, const char *what, const char *why);
 /* Adds a file that may be missing: a failure is noted; @path as in tar_add_file(). */
 int archive_try_file(struct archive *a, const char *name, bool executable, int dirfd,
 		     const char *path, const struct tar_want *want);
+/* The same of a file of the session directory, if it is there. */
+int archive_try_own(struct archive *a, const char *name);
 int archive_no_memory(struct archive *a);
 
 #endif

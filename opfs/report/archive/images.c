@@ -211,21 +211,14 @@ static int add_image(struct archive *a, const struct catalog_image *img,
 /* What was kept of its names, for whoever cannot have the binary. */
 static int add_kept(struct archive *a, const struct sym_job *job)
 {
-	const struct tar_want any = { 0 };
-	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
 	char name[SYM_KEPT_NAME];
 
-	if (!job->kept || !sym_kept_name(job, name))
+	if (!sym_kept_name(job, name))
 		return 0;
-	strbuf_printf(&path, "%s/%s", job->kept, name);
 	strbuf_reset(&a->name);
 	strbuf_printf(&a->name, SPEC_SYMBOLS_DIR "/%s", name);
-	if (strbuf_error(&path) || strbuf_error(&a->name))
-		return archive_no_memory(a);
-	return faccessat(AT_FDCWD, path.data, F_OK, AT_SYMLINK_NOFOLLOW)
-		       ? 0
-		       : archive_try_file(a, a->name.data, false, AT_FDCWD, path.data,
-					  &any);
+	return strbuf_error(&a->name) ? archive_no_memory(a)
+				      : archive_try_own(a, a->name.data);
 }
 
 static int load_image(struct archive *a, uint32_t i)

@@ -30,6 +30,17 @@ static int64_t drained_s(const struct archive *a)
 	return (int64_t)(a->cat->drained_ns / 1000000000u);
 }
 
+static int add_text(struct archive *a, const struct catalog_dir *d, const char *path,
+		    const char *text, size_t len)
+{
+	struct tar_info info = { .mtime = drained_s(a) };
+
+	info.name = member_name(a, d, path);
+	if (strbuf_error(&a->name))
+		return archive_no_memory(a);
+	return tar_add_bytes(a->t, &info, text, len, a->err);
+}
+
 /* ---- what of a session is not put in */
 
 /* The paths in @d of sample files that the path of the archive leaves out. */
@@ -49,8 +60,6 @@ static int find_left_out(const struct archive *a, const struct catalog_dir *d,
 /* A part is told from the whole by a note of the session, which `status` shows. */
 static int add_notes(struct archive *a, const struct catalog_dir *d, size_t nr_left_out)
 {
-	const struct tar_info info = { .name = member_name(a, d, "stats/notes"),
-				       .mtime = drained_s(a) };
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
 
 	for (size_t i = 0; i < d->nr_notes; i++)
@@ -61,16 +70,16 @@ static int add_notes(struct archive *a, const struct catalog_dir *d, size_t nr_l
 			"archive of a part: %zu sample files of the session are not "
 			"in it; figures are of the whole session\n",
 			nr_left_out);
-	if (strbuf_error(&text) || strbuf_error(&a->name))
+	if (strbuf_error(&text))
 		return archive_no_memory(a);
-	return text.len ? tar_add_bytes(a->t, &info, text.data, text.len, a->err) : 0;
+	return text.len ? add_text(a, d, "stats/notes", text.data, text.len) : 0;
 }
 
 /* ---- saved sessions: every file below the directory */
 
 struct walk {
 	VEC(char *) todo; /* directories still to be read */
-	struct map left_out;
+	const struct map *left_out;
 };
 
 static void walk_fini(struct walk *w)
@@ -78,7 +87,6 @@ static void walk_fini(struct walk *w)
 	vec_for(&w->todo, dir)
 		free(*dir);
 	vec_fini(&w->todo);
-	map_fini(&w->left_out);
 }
 
 /* Takes ownership of @path if it is a directory. */
@@ -89,8 +97,8 @@ static int visit(struct archive *a, const struct catalog_dir *d, struct walk *w,
 	struct stat st;
 	char *copy;
 
-	if (map_get(&w->left_out, path, strlen(path), NULL) ||
-	    (w->left_out.used && !strcmp(path, SPEC_MANIFEST)))
+	if (map_get(w->left_out, path, strlen(path), NULL) ||
+	    (w->left_out->used && !strcmp(path, SPEC_MANIFEST)))
 		return 0;
 	if (fstatat(d->fd, path, &st, AT_SYMLINK_NOFOLLOW))
 		return 0; /* removed while we walk */
@@ -142,14 +150,12 @@ static int read_dir(struct archive *a, const struct catalog_dir *d, struct walk 
 	return rc;
 }
 
-static int add_saved(struct archive *a, const struct catalog_dir *d)
+static int add_saved(struct archive *a, const struct catalog_dir *d,
+		     const struct map *left_out)
 {
-	CLEANUP(walk_fini) struct walk w = { 0 };
-	int rc;
+	CLEANUP(walk_fini) struct walk w = { .left_out = left_out };
+	int rc = left_out->used ? add_notes(a, d, left_out->used) : 0;
 
-	if (find_left_out(a, d, &w.left_out))
-		return archive_no_memory(a);
-	rc = w.left_out.used ? add_notes(a, d, w.left_out.used) : 0;
 	rc = rc ? rc : read_dir(a, d, &w, "");
 	while (!rc && w.todo.len) {
 		CLEANUP(free_ptr) char *path = w.todo.data[--w.todo.len];
@@ -190,17 +196,6 @@ static int add_frozen(struct archive *a, const struct catalog_dir *d,
 			     a->err);
 }
 
-static int add_text(struct archive *a, const struct catalog_dir *d, const char *path,
-		    const char *text, size_t len)
-{
-	struct tar_info info = { .mtime = drained_s(a) };
-
-	info.name = member_name(a, d, path);
-	if (strbuf_error(&a->name))
-		return archive_no_memory(a);
-	return tar_add_bytes(a->t, &info, text, len, a->err);
-}
-
 static bool plain_event(unsigned char c)
 {
 	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
@@ -236,26 +231,20 @@ static int add_figures(struct archive *a, const struct catalog_dir *d)
 	return strbuf_error(&path) || strbuf_error(&text) ? archive_no_memory(a) : rc;
 }
 
-static int add_live(struct archive *a, const struct catalog_dir *d)
+static int add_live(struct archive *a, const struct catalog_dir *d, size_t nr_left_out)
 {
 	static const char *const tables[] = { "images", "tasks", "stats/started" };
 	const struct tar_want want = { .grows = true };
-	size_t nr_left_out = 0;
 	int rc = add_figures(a, d);
 
+	rc = rc ? rc : add_notes(a, d, nr_left_out);
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !rc; i++)
 		if (!faccessat(d->fd, tables[i], F_OK, AT_SYMLINK_NOFOLLOW))
 			rc = archive_try_file(a, member_name(a, d, tables[i]), false,
 					      d->fd, tables[i], &want);
-	for (size_t i = 0; i < a->cat->nr_files && !rc; i++) {
-		if (&a->cat->dirs[a->cat->files[i].dir] != d)
-			continue;
-		if (a->chosen.files[i])
+	for (size_t i = 0; i < a->cat->nr_files && !rc; i++)
+		if (a->chosen.files[i] && &a->cat->dirs[a->cat->files[i].dir] == d)
 			rc = add_frozen(a, d, &a->cat->files[i]);
-		else
-			nr_left_out++;
-	}
-	rc = rc ? rc : add_notes(a, d, nr_left_out);
 	for (size_t i = 0; i < a->cat->nr_bad && !rc; i++)
 		if (strcmp(a->cat->bad[i].path, SPEC_ABI) != 0)
 			rc = archive_left_out(a, a->cat->bad[i].path,
@@ -267,6 +256,7 @@ static int add_live(struct archive *a, const struct catalog_dir *d)
 
 static int add_session(struct archive *a, const struct catalog_dir *d)
 {
+	CLEANUP(map_fini) struct map left_out = { 0 };
 	struct tar_info info = { .mtime = drained_s(a) };
 	struct stat st;
 	int rc;
@@ -279,24 +269,16 @@ static int add_session(struct archive *a, const struct catalog_dir *d)
 	rc = tar_add_dir(a->t, &info, a->err);
 	if (rc || d->fd < 0) /* "current" that is not there yet */
 		return rc;
+	if (find_left_out(a, d, &left_out))
+		return archive_no_memory(a);
 	/* nobody writes to a session of another kind of machine here */
-	return catalog_is_live(d) && !d->abi ? add_live(a, d) : add_saved(a, d);
-}
-
-/* What the sample files are read by, damaged or not. */
-static int add_abi(struct archive *a)
-{
-	const struct tar_want any = { 0 };
-	struct stat st;
-
-	if (fstatat(a->session_dir, SPEC_ABI, &st, AT_SYMLINK_NOFOLLOW))
-		return 0;
-	return archive_try_file(a, SPEC_ABI, false, a->session_dir, SPEC_ABI, &any);
+	return catalog_is_live(d) && !d->abi ? add_live(a, d, left_out.used)
+					     : add_saved(a, d, &left_out);
 }
 
 int archive_add_sessions(struct archive *a)
 {
-	int rc = add_abi(a);
+	int rc = archive_try_own(a, SPEC_ABI); /* damaged or not */
 
 	for (size_t i = 0; i < a->cat->nr_dirs && !rc; i++)
 		rc = add_session(a, &a->cat->dirs[i]);
