@@ -75,8 +75,9 @@ identified() {
 	late=$!
 	wait_for grep -q mnt/late1 "/proc/$late/maps"
 	answers 2000
-	background "$OPFS_BIN/opcollect" record --session-dir "$dir" -p "$late" >"$log" \
-		2>&1
+	# names are not kept: that reads all of the file, each part of it 2 s late
+	background "$OPFS_BIN/opcollect" record --symbols=0 --session-dir "$dir" \
+		-p "$late" >"$log" 2>&1
 	collector=$!
 	wait_for identified late1 || wait_for identified late1
 	kill "$late"
