@@ -164,7 +164,7 @@ late() {
 
 @test "5,000 executable mappings: samples are found in each" {
 	attached "$b/many_maps" 5000 500
-	expected "$(ask functions "$dir" "$b/many_maps" work)" "$(cat out)" 1999
+	found "$b/many_maps" "$(cat out)"
 	tables lost "$dir"
 	tables images "$dir" many_maps
 }
@@ -172,7 +172,7 @@ late() {
 @test "a mapping that moves takes its samples along" {
 	attached "$b/moves" 400
 	read -r first second <out
-	expected "$(ask functions "$dir" "$b/moves" work)" $((first + second)) 1999
+	found "$b/moves" $((first + second))
 	tables lost "$dir"
 	tables images "$dir" moves
 }
@@ -182,7 +182,7 @@ late() {
 		# shellcheck disable=SC2086
 		attached "$b/churn" 500 3 $how
 		read -r used all threads <out
-		expected "$(ask functions "$dir" "$b/churn" work)" "$used" 1999
+		found "$b/churn" "$used"
 		tables lost "$dir"
 		rm -rf "$dir"
 	done

@@ -140,14 +140,19 @@ answers() {
 	mv "$ctl.new" "$ctl"
 }
 
-# expected SAMPLES MS HZ: so many of so much CPU time, as far as chance allows (4.5
-# standard deviations)?
-expected() {
-	awk -v a="$1" -v ms="$2" -v hz="$3" 'BEGIN {
-		n = ms * hz / 1000
-		d = a > n ? a - n : n - a
-		printf "%d samples, %d expected of %d ms\n", a, n, ms
-		exit d > 4.5 * sqrt(n) + 2
+# found PROGRAM MS: does work() of it have the samples that so much CPU time gives, and of
+# all but those of warm() and of the kernel nine in ten?  Samples that are filed where the
+# program was not are among the rest.
+found() {
+	local work warm
+
+	read -r work warm <<<"$(ask functions "$dir" "$1" work warm)"
+	sampled "$work" $(($2 * 1000000)) 1999
+	awk -v work="$work" -v warm="$warm" -v all="$(ask sum "$dir")" \
+		-v kernel="$(ask sum "$dir" image=kallsyms)" 'BEGIN {
+		all -= warm + kernel
+		printf "work: %d of %d samples\n", work, all
+		exit work < 0.9 * all
 	}'
 }
 
