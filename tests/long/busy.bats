@@ -154,10 +154,9 @@ identified() {
 	tables tasks "$dir"
 }
 
-# beside SPINNERS: the whole machine is recorded, and 20 programs that are started then.
-beside() {
+@test "record -a beside 40 spinners knows every program" {
 	different many prog 20
-	spinners "$1"
+	spinners 40
 	background "$OPFS_BIN/opcollect" record --session-dir "$dir" -a >"$log" 2>&1
 	collector=$!
 	# at once: a machine on which this takes so long does nothing else either
@@ -177,12 +176,4 @@ beside() {
 	# of all that ran: no file was given up, no program seen as two
 	run ! grep unreachable "$dir/samples/current/images"
 	run ! grep "^$PWD/.*#" "$dir/samples/current/images"
-}
-
-@test "record -a beside 30 spinners knows every program" {
-	beside 30
-}
-
-@test "record -a beside 80 spinners knows every program" {
-	beside 80
 }
