@@ -183,6 +183,7 @@ late() {
 		attached "$b/churn" 500 3 $how
 		read -r used all threads <out
 		found "$b/churn" "$used"
+		threads_seen "$threads"
 		tables lost "$dir"
 		rm -rf "$dir"
 	done

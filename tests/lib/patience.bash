@@ -140,20 +140,31 @@ answers() {
 	mv "$ctl.new" "$ctl"
 }
 
-# found PROGRAM MS: does work() of it have the samples that so much CPU time gives, and of
-# all but those of warm() and of the kernel nine in ten?  Samples that are filed where the
-# program was not are among the rest.
+# found PROGRAM MS: does work() of it have the samples that so much CPU time makes, no
+# more (by 4.5 standard deviations), and nine in ten of all but those of warm() and of
+# the kernel?  Samples that are filed where the program was not are among the rest.
 found() {
 	local work warm
 
 	read -r work warm <<<"$(ask functions "$dir" "$1" work warm)"
 	sampled "$work" $(($2 * 1000000)) 1999
-	awk -v work="$work" -v warm="$warm" -v all="$(ask sum "$dir")" \
+	awk -v work="$work" -v warm="$warm" -v ms="$2" -v all="$(ask sum "$dir")" \
 		-v kernel="$(ask sum "$dir" image=kallsyms)" 'BEGIN {
+		n = ms * 1999 / 1000
 		all -= warm + kernel
-		printf "work: %d of %d samples\n", work, all
-		exit work < 0.9 * all
+		printf "work: %d of %d samples, %d expected\n", work, all, n
+		exit work > n + 4.5 * sqrt(n) + 2 || work < 0.9 * all
 	}'
+}
+
+# threads_seen N: have three in four of so many threads of churn samples?  Those that have
+# few may have lost them to a hypervisor.
+threads_seen() {
+	local seen
+
+	seen=$(ask threads "$dir" image=churn)
+	echo "$seen threads seen of $1"
+	((seen * 4 >= $1 * 3))
 }
 
 # attached PROGRAM WORD...: records the program, by its process, from before it begins its
@@ -165,9 +176,8 @@ attached() {
 	rm -f go
 	background "$program" "$PWD/go" "${@:2}" >out
 	local target=$!
-	background "$OPFS_BIN/opcollect" record -F 1999 --session-dir "$dir" \
-		-p "$target" \
-		>"$log" 2>&1
+	background "$OPFS_BIN/opcollect" record -F 1999 --separate=thread \
+		--session-dir "$dir" -p "$target" >"$log" 2>&1
 	local collector=$!
 	wait_for is_sampled "$program" || { cat "$log"; return 1; }
 	: >go

@@ -140,6 +140,7 @@ identified() {
 		read -r used all threads <out
 		echo "$i: $threads threads $how"
 		found "$b/churn" "$used"
+		threads_seen "$threads"
 		tables lost "$dir"
 		tables images "$dir" churn
 		rm -rf "$dir"

@@ -7,6 +7,7 @@
     ask.py sum DIR [FIELD=VALUE]...  samples of flat files that agree (app, image, event,
                                   tgid, ...; a basename is enough for app and image)
     ask.py arcs DIR [FIELD=VALUE]... the same of arcs
+    ask.py threads DIR [FIELD=VALUE]... how many threads have samples in such flat files
     ask.py children DIR           samples of all processes but the one with the most
     ask.py functions DIR BINARY NAME... samples of each function of the binary
 """
@@ -61,10 +62,18 @@ def agrees(name, wanted):
     return True
 
 
-def total(session_dir, arcs, wanted):
+def chosen(session_dir, arcs, wanted):
     wanted = [w.split("=", 1) for w in wanted]
-    return sum(f.total() for n, f in files(session_dir)
-               if (n["callee"] is not None) == arcs and agrees(n, wanted))
+    return ((n, f) for n, f in files(session_dir)
+            if (n["callee"] is not None) == arcs and agrees(n, wanted))
+
+
+def total(session_dir, arcs, wanted):
+    return sum(f.total() for _, f in chosen(session_dir, arcs, wanted))
+
+
+def threads(session_dir, wanted):
+    return len({n["tid"] for n, f in chosen(session_dir, False, wanted) if f.total()})
 
 
 def children(session_dir):
@@ -114,6 +123,8 @@ def main(argv):
         balance(argv[2])
     elif argv[1] in ("sum", "arcs"):
         print(total(argv[2], argv[1] == "arcs", argv[3:]))
+    elif argv[1] == "threads":
+        print(threads(argv[2], argv[3:]))
     elif argv[1] == "children":
         print(children(argv[2]))
     elif argv[1] == "functions":
