@@ -39,7 +39,7 @@ export OPFS_TOP=$PWD OPFS_SAN='' OPFS_BIN=''
 export BATS_TEST_TIMEOUT=${BATS_TEST_TIMEOUT:-1200}
 patience=7200 # for those of a file
 suite='' jobs=1 items=() running=0 started=0
-suite_passed=0 suite_failed=0 suite_skipped=0
+suite_passed=0 suite_failed=0 suite_skipped=0 suite_slowest=''
 passed=0 failed=0 skipped=0
 skips=$logs/skipped
 
@@ -109,7 +109,7 @@ run_qemu()
 run_item()
 {
 	local what=${1#*:}
-	local options="log_path=$2.san:print_stacktrace=1"
+	local options="log_path=$2.san:print_stacktrace=1" started=$SECONDS
 
 	export ASAN_OPTIONS="detect_leaks=1:$options" UBSAN_OPTIONS=$options
 	case $1 in
@@ -118,7 +118,7 @@ run_item()
 	fuzz:*) unset ASAN_OPTIONS UBSAN_OPTIONS; run_fuzz "$what" "$2" ;;
 	qemu:*) run_qemu "$what" "$2" ;;
 	esac
-	echo $? >"$2.rc"
+	echo "$? $((SECONDS - started))" >"$2.rc"
 }
 
 item_path()
@@ -178,11 +178,12 @@ is_reported()
 # Adds up one finished item.
 tell_item()
 {
-	local path p=0 f=0 s=0 rc=1
+	local path p=0 f=0 s=0 rc=1 seconds=0
 
 	path=$(item_path "$1")
 	read -r p f s 2>/dev/null <"$path.result" || f=1
-	read -r rc 2>/dev/null <"$path.rc"
+	read -r rc seconds 2>/dev/null <"$path.rc"
+	suite_slowest+="$seconds ${path##*/"$suite"-}"$'\n'
 	if [ "$f" = 0 ] && { [ "$rc" != 0 ] || is_reported "$path"; }; then
 		f=1
 	fi
@@ -206,7 +207,9 @@ end_suite()
 	printf '%-12s %4d tests' "$suite:" \
 		$((suite_passed + suite_failed + suite_skipped))
 	[ $suite_failed = 0 ] || printf ', %d FAILED' $suite_failed
-	printf ', %d s\n' $((SECONDS - started))
+	printf ', %d s; slowest:' $((SECONDS - started))
+	sort -rn <<<"$suite_slowest" | awk 'NR <= 5 { printf " %s %d s", $2, $1 }
+		END { print "" }'
 	passed=$((passed + suite_passed))
 	failed=$((failed + suite_failed))
 	skipped=$((skipped + suite_skipped))
@@ -216,7 +219,7 @@ begin_suite()
 {
 	end_suite
 	suite=$1 jobs=1 items=() started=$SECONDS
-	suite_passed=0 suite_failed=0 suite_skipped=0
+	suite_passed=0 suite_failed=0 suite_skipped=0 suite_slowest=''
 }
 
 for word; do
