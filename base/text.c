@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/until.h"
 
 /* Longer texts live in a file without a name. */
 enum { MAX_IN_MEMORY = 16 << 20 };
@@ -88,6 +89,11 @@ void text_put(struct text *x)
 bool text_fresh(const struct text *x)
 {
 	return !x->source || !x->source->fresh || x->source->fresh(x->ctx);
+}
+
+bool text_is_good(const struct text *x)
+{
+	return !x->source && !until_over(x->until);
 }
 
 size_t text_bytes(const struct text *x)

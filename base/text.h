@@ -46,6 +46,9 @@ struct text *text_get(struct text *x); /* NULL is fine */
 void text_put(struct text *x);         /* NULL is fine */
 /* Whether it may still be shown; looks at files. */
 bool text_fresh(const struct text *x);
+/* May it be shown without a look at files?  Not if those that it shows may have changed.
+ */
+bool text_is_good(const struct text *x);
 /* Bytes that a text costs in memory. */
 size_t text_bytes(const struct text *x);
 /* Copies up to @len bytes from @off; how many, 0 at the end, -errno. */

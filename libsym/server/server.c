@@ -14,6 +14,7 @@
 #include "base/box/box.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/share.h"
 #include "base/strbuf.h"
 #include "base/thread.h"
 #include "base/viewer.h"
@@ -33,14 +34,14 @@
 /* Decodes a helper's answer.  0; -EBADMSG if it makes no sense; -ENOMEM. */
 typedef int take_answer(void *arg, const void *data, size_t len, struct err *err);
 
-enum { CPU_S = 10, BLOCKED_MS = 30000, MIN_JOBS = 2, MAX_JOBS = 16 };
+enum { CPU_S = 10, BLOCKED_MS = 30000, MIN_JOBS = 4, MAX_JOBS = 16 };
 
 struct sym_server {
 	pthread_mutex_t lock; /* over all below */
 	pthread_cond_t room;  /* a job ended */
 	struct box helper;
-	unsigned started; /* so far: tells the death of an old one from a new one's */
-	unsigned running, max_jobs;
+	unsigned started;  /* so far: tells the death of an old one from a new one's */
+	struct share jobs; /* that run */
 	struct box_limits limits; /* constant */
 	char *program;            /* constant; NULL: /proc/self/exe */
 };
@@ -67,7 +68,7 @@ struct sym_server *sym_server_new(const struct sym_server_options *opts)
 	}
 	s->limits.cpu_s = o->cpu_s ? o->cpu_s : CPU_S;
 	s->limits.blocked_ms = o->blocked_ms ? o->blocked_ms : BLOCKED_MS;
-	s->max_jobs = o->max_jobs ? o->max_jobs : default_jobs();
+	share_init(&s->jobs, o->max_jobs ? o->max_jobs : default_jobs(), o->fair);
 	s->helper = (struct box)BOX_NONE;
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->room, NULL);
@@ -81,30 +82,29 @@ void sym_server_free(struct sym_server *s)
 	box_end(&s->helper);
 	pthread_cond_destroy(&s->room);
 	pthread_mutex_destroy(&s->lock);
+	share_fini(&s->jobs);
 	free(s->program);
 	free(s);
 }
 
-static int enter(struct sym_server *s, const atomic_bool *cancel)
+/* Waits until @uid may have one more job. */
+static int enter(struct sym_server *s, uid_t uid, const atomic_bool *cancel)
 {
-	int rc = 0;
+	int rc;
 
 	pthread_mutex_lock(&s->lock);
-	while (s->running >= s->max_jobs && !rc) {
+	while ((rc = share_take(&s->jobs, uid, 1)) == -EAGAIN && !is_cancelled(cancel))
 		thread_wait(&s->room, &s->lock);
-		rc = is_cancelled(cancel) ? -EINTR : 0;
-	}
-	if (!rc)
-		s->running++;
 	pthread_mutex_unlock(&s->lock);
-	return rc;
+	return rc == -EAGAIN ? -EINTR : rc;
 }
 
-static void leave(struct sym_server *s)
+static void leave(struct sym_server *s, uid_t uid)
 {
 	pthread_mutex_lock(&s->lock);
-	s->running--;
-	pthread_cond_signal(&s->room);
+	share_give(&s->jobs, uid, 1);
+	/* not only the first in line may go on now */
+	pthread_cond_broadcast(&s->room);
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -163,25 +163,25 @@ static int run_once(struct sym_server *s, const struct strbuf *request,
  * died without a word about the job (killed from outside) is replaced once.
  */
 static int run_job(struct sym_server *s, const struct strbuf *request,
-		   const atomic_bool *cancel, struct sym_exchange *x, struct err *err)
+		   const struct viewer *v, struct sym_exchange *x, struct err *err)
 {
 	unsigned which = 0;
 	int rc = strbuf_error(request);
 
 	if (rc || request->len - sizeof(struct sym_frame) > SYM_REQUEST_MAX)
 		return err_errno(err, rc ? rc : -E2BIG, "symbol helper");
-	rc = enter(s, cancel);
+	rc = enter(s, v->cred.uid, v->cancel);
 	if (rc)
 		return err_errno(err, rc, "symbol helper");
 	for (int attempt = 0; attempt < 2; attempt++) {
 		sym_exchange_fini(x);
-		rc = run_once(s, request, cancel, x, &which, err);
+		rc = run_once(s, request, v->cancel, x, &which, err);
 		if (!rc && !x->trailer.magic)
 			forget(s, which);
 		if (rc || x->trailer.magic)
 			break;
 	}
-	leave(s);
+	leave(s, v->cred.uid);
 	if (rc == -EINTR || rc == -ENOMEM)
 		err_errno(err, rc, "symbol helper");
 	return rc;
@@ -232,8 +232,20 @@ static int refuse(const struct sym_exchange *x, struct err *err)
 	return err_set(err, -EINVAL, "%s", strbuf_str(&why));
 }
 
+/* Who asks for a job; @cred may be NULL: this process. */
+static struct viewer asker(const struct cred *cred, const atomic_bool *cancel)
+{
+	struct viewer v = { .cred = { .uid = geteuid(), .gid = getegid() },
+			    .cancel = cancel };
+
+	if (cred)
+		v.cred = *cred;
+	return v;
+}
+
 /**
  * run - one job of any kind
+ * @v: whose share of the helpers it takes
  * @request: frame included, see libsym/wire/request.h
  * @take: is given the answer, if there is one; its bytes are aligned to 8
  * @why: the helper's end in words ("needs more than 10 s of processor time"), if there is
@@ -243,10 +255,10 @@ static int refuse(const struct sym_exchange *x, struct err *err)
  * cannot be started.
  */
 static int run(struct sym_server *s, const struct strbuf *request, take_answer *take,
-	       void *arg, const atomic_bool *cancel, struct strbuf *why, struct err *err)
+	       void *arg, const struct viewer *v, struct strbuf *why, struct err *err)
 {
 	CLEANUP(sym_exchange_fini) struct sym_exchange x = { 0 };
-	int rc = run_job(s, request, cancel, &x, err);
+	int rc = run_job(s, request, v, &x, err);
 
 	if (rc && rc != -EBADMSG)
 		return rc;
@@ -319,10 +331,11 @@ int sym_server_load(struct sym_server *s, const struct sym_job *job,
 	CLEANUP(sym_table_putp) struct sym_table *t = NULL;
 	CLEANUP(strbuf_fini) struct strbuf request = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
+	struct viewer v = asker(job->cred, cancel);
 	int rc;
 
 	sym_request_load(job, &request);
-	rc = run(s, &request, take_table, &t, cancel, &why, err);
+	rc = run(s, &request, take_table, &t, &v, &why, err);
 	if (rc > 0)
 		rc = broken_table(job, strbuf_str(&why), &t, err);
 	if (!rc && prefer_kept(job, &t))
@@ -365,12 +378,13 @@ static int take_names(void *arg, const void *data, size_t len, struct err *err)
 }
 
 int sym_server_demangle(struct sym_server *s, const char *const *names, size_t nr,
-			enum sym_demangle_style style, const atomic_bool *cancel,
+			enum sym_demangle_style style, const struct viewer *v,
 			struct sym_names **out, struct err *err)
 {
 	CLEANUP(strbuf_fini) struct strbuf request = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
 	struct wanted_names want = { .nr = nr, .out = out };
+	struct viewer who = asker(viewer_cred(v), viewer_cancel(v));
 	int rc;
 
 	sym_request_demangle(names, nr, style, &request);
@@ -379,7 +393,7 @@ int sym_server_demangle(struct sym_server *s, const char *const *names, size_t n
 
 		return take_names(&want, request.data + head, request.len - head, err);
 	}
-	rc = run(s, &request, take_names, &want, cancel, &why, err);
+	rc = run(s, &request, take_names, &want, &who, &why, err);
 	return rc <= 0 ? rc
 		       : err_set(err, -EBADMSG, "demangling %zu names: %s", nr,
 				 strbuf_str(&why));
@@ -396,10 +410,11 @@ int sym_server_find(struct sym_server *s, const struct sym_wanted *w,
 {
 	CLEANUP(strbuf_fini) struct strbuf request = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
+	struct viewer v = asker(cred, cancel);
 	int rc;
 
 	sym_request_find(w, cred, &request);
-	rc = run(s, &request, take_paths, out, cancel, &why, err);
+	rc = run(s, &request, take_paths, out, &v, &why, err);
 	return rc <= 0 ? rc
 		       : err_set(err, -EIO, "looking for binaries in %s: %s",
 				 w->nr_dirs ? w->dirs[0] : "no directory",
@@ -454,10 +469,11 @@ int sym_server_lines(struct sym_server *s, const struct sym_job *job,
 	CLEANUP(strbuf_fini) struct strbuf reason = { 0 };
 	struct sym_parts parts = { .ranges = ranges, .nr = nr, .flags = flags };
 	struct wanted_lines want = { .flags = flags, .out = &lines };
+	struct viewer v = asker(job->cred, cancel);
 	int rc;
 
 	sym_request_parts(SYM_REQUEST_LINES, job, &parts, &request);
-	rc = run(s, &request, take_lines, &want, cancel, &why, err);
+	rc = run(s, &request, take_lines, &want, &v, &why, err);
 	if (rc > 0)
 		rc = sym_lines_none(SYM_BROKEN, broken(job_name(job), &why, &reason),
 				    &lines, err);
@@ -478,7 +494,8 @@ int sym_server_answer(struct sym_server *s, const struct strbuf *request,
 		      const atomic_bool *cancel, struct strbuf *out, struct err *err)
 {
 	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
-	int rc = run(s, request, take_bytes, out, cancel, &why, err);
+	struct viewer v = asker(NULL, cancel);
+	int rc = run(s, request, take_bytes, out, &v, &why, err);
 
 	return rc <= 0 ? rc : err_set(err, -EIO, "%s", strbuf_str(&why));
 }
@@ -496,10 +513,11 @@ int sym_server_disasm(struct sym_server *s, const struct sym_job *job,
 	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf reason = { 0 };
 	struct sym_parts parts = { .ranges = ranges, .nr = nr, .options = options };
+	struct viewer v = asker(job->cred, cancel);
 	int rc;
 
 	sym_request_parts(SYM_REQUEST_DISASM, job, &parts, &request);
-	rc = run(s, &request, take_disasm, out, cancel, &why, err);
+	rc = run(s, &request, take_disasm, out, &v, &why, err);
 	return rc <= 0 ? rc
 		       : sym_disasm_none(SYM_BROKEN, broken(job_name(job), &why, &reason),
 					 out, err);
@@ -517,10 +535,11 @@ int sym_server_source(struct sym_server *s, const char *const *paths, size_t nr,
 	CLEANUP(strbuf_fini) struct strbuf request = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf reason = { 0 };
+	struct viewer v = asker(cred, cancel);
 	int rc;
 
 	sym_request_source(paths, nr, cred, &request);
-	rc = run(s, &request, take_source, out, cancel, &why, err);
+	rc = run(s, &request, take_source, out, &v, &why, err);
 	return rc <= 0 ? rc
 		       : sym_source_none(SYM_BROKEN,
 					 broken(nr ? paths[0] : "source file", &why,

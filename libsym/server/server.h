@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/strbuf.h"
+#include "base/viewer.h"
 #include "libsym/file/find.h"
 #include "libsym/table/demangle.h"
 #include "libsym/table/job.h"
@@ -27,7 +28,8 @@ struct sym_server;
 
 struct sym_server_options {  /* zeros are the defaults */
 	const char *program; /* what to start as helper; NULL: /proc/self/exe */
-	unsigned max_jobs;   /* at once; 0: twice the processors, 2 to 16 */
+	unsigned max_jobs;   /* at once; 0: twice the processors, 4 to 16 */
+	bool fair; /* several users ask: each has a share of them (base/share.h) */
 	/* What a job may take: of processor time (0: 10), which is what a hostile binary
 	 * costs, and of waiting for a disk without a pause (0: 30000).  A busy machine
 	 * costs neither. */
@@ -68,11 +70,12 @@ struct sym_names {
 /**
  * sym_server_demangle - demangled spellings of many names at once
  * @names: as struct sym gives them
+ * @v: who asks; may be NULL
  * @out: as many names; one that is not mangled is given back as it is
  * Returns 0, -EINTR, -ENOMEM; -EBADMSG if a name broke the demangler: show them raw.
  */
 int sym_server_demangle(struct sym_server *s, const char *const *names, size_t nr,
-			enum sym_demangle_style style, const atomic_bool *cancel,
+			enum sym_demangle_style style, const struct viewer *v,
 			struct sym_names **out, struct err *err);
 
 /**

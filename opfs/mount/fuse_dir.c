@@ -53,13 +53,11 @@ void fs_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	struct handle *h = NULL;
 	int rc = n ? check_dir(fs, req, n, fi) : -ESTALE;
 
-	if (!rc) {
-		h = handle_new_dir(&fs->handles, n);
-		rc = h ? 0 : -ENOMEM;
-	}
+	if (!rc)
+		rc = fs_handle_new(fs, req, n, NULL, &h);
+	node_put(&fs->nodes, n);
 	if (rc) {
 		fuse_reply_err(req, fs_errno(rc));
-		node_put(&fs->nodes, n);
 		return;
 	}
 	fi->fh = (uintptr_t)h;
@@ -99,8 +97,8 @@ static int make_list(struct fuse_fs *fs, struct handle *h, const struct fs_viewe
 	if (h->node->parent)
 		ino = node_attr_of(&fs->nodes, h->node->parent).ino;
 	list->entries.data[1].ino = ino;
-	handle_set_list(&fs->handles, h, list);
-	return 0;
+	rc = handle_set_list(&fs->handles, h, list);
+	return fs_tell_full(fs, h->uid, rc);
 }
 
 /* As many entries as @size takes; the cookie of an entry is the index of the next. */

@@ -8,19 +8,19 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
-#include "base/until.h"
 #include "opfs/mount/fuse_fs.h"
 #include "opfs/mount/fuse_request.h"
 
 /* Answers OPEN with a text, which is taken over. */
-static void reply_handle(struct fuse_fs *fs, fuse_req_t req, struct text *text,
-			 struct fuse_file_info *fi)
+static void reply_handle(struct fuse_fs *fs, fuse_req_t req, struct node *n,
+			 struct text *text, struct fuse_file_info *fi)
 {
-	struct handle *h = handle_new_file(&fs->handles, text);
+	struct handle *h;
+	int rc = fs_handle_new(fs, req, n, text, &h);
 
-	if (!h) {
+	if (rc) {
 		text_put(text);
-		fuse_reply_err(req, ENOMEM);
+		fuse_reply_err(req, fs_errno(rc));
 		return;
 	}
 	fi->fh = (uintptr_t)h;
@@ -75,7 +75,7 @@ static void text_reply(void *arg, int rc, struct waiter *waiter)
 	if (rc)
 		fuse_reply_err(req, fs_errno(rc));
 	else if (opens)
-		reply_handle(fs, req, text_get(x->text), &fi);
+		reply_handle(fs, req, x->work.node, text_get(x->text), &fi);
 	else
 		fs_reply_attr(fs, req, x->work.node, NULL);
 }
@@ -147,17 +147,18 @@ void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		return;
 	}
 	text = node_text(&fs->nodes, n);
-	if (text &&
-	    (text->source || until_over(text->until))) { /* files may have changed */
+	if (text && !text_is_good(text)) {
 		text_put(text);
 		text = NULL;
 	}
+	if (!text) /* it did not fit into the cache, but somebody has it open */
+		text = handle_text(&fs->handles, n);
 	if (!text) {
 		text_ask(fs, req, n, &who,
 			 &(struct fs_waiter){ .fi = *fi, .open = true });
 		return;
 	}
-	reply_handle(fs, req, text, fi);
+	reply_handle(fs, req, n, text, fi);
 	node_put(&fs->nodes, n);
 }
 
@@ -207,7 +208,10 @@ static const struct job_ops read_ops = { read_run, read_reply, read_free };
 static void read_ask(struct fuse_fs *fs, fuse_req_t req, struct text *text, size_t size,
 		     off_t off)
 {
-	CLEANUP(fs_viewer_fini) struct fs_viewer who = { 0 };
+	CLEANUP(fs_viewer_fini)
+	struct fs_viewer who = {
+		.v.cred.uid = fuse_req_ctx(req)->uid, /* whose turn it is */
+	};
 	struct read_work *r = fs_work_new(sizeof(*r), fs, req, &who, NULL);
 	char part[64];
 

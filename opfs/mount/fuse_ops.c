@@ -219,10 +219,10 @@ int fuse_fs_new(const struct fuse_fs_options *o, struct fuse_fs **out, struct er
 		return err_set(err, -ENOMEM, "out of memory");
 	fs->tree = o->tree;
 	fs->shared = o->shared;
-	handle_table_init(&fs->handles, &fs->nodes);
+	handle_table_init(&fs->handles, &fs->nodes, o->held, o->shared);
 	rc = init_root(fs, err);
 	if (!rc)
-		rc = worker_pool_new(o->workers, &fs->pool, err);
+		rc = worker_pool_new(o->workers, o->shared, &fs->pool, err);
 	if (rc)
 		fuse_fs_free(fs);
 	else

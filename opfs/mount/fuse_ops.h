@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
 #include "opfs/tree/tree.h"
@@ -20,6 +21,7 @@ struct fuse_fs_options {
 	struct tree *tree; /* borrowed until fuse_fs_free() */
 	bool shared;       /* other users may ask too */
 	unsigned workers;  /* threads that render */
+	uint64_t held;     /* bytes that what is open may hold */
 };
 int fuse_fs_new(const struct fuse_fs_options *o, struct fuse_fs **out, struct err *err);
 

@@ -69,6 +69,27 @@ void fs_viewer_fini(struct fs_viewer *who)
 	*who = (struct fs_viewer){ 0 };
 }
 
+int fs_tell_full(struct fuse_fs *fs, uid_t uid, int rc)
+{
+	if (rc == -ENFILE)
+		tree_tell(fs->tree, uid,
+			  "what you have open here is all that others leave for you: "
+			  "close files (or mount with a larger held=SIZE)");
+	return rc;
+}
+
+int fs_handle_new(struct fuse_fs *fs, fuse_req_t req, struct node *n, struct text *text,
+		  struct handle **out)
+{
+	uid_t uid = fuse_req_ctx(req)->uid;
+	struct node *mine = node_get(&fs->nodes, n->id);
+	int rc = mine ? handle_new(&fs->handles, mine, text, uid, out) : -ESTALE;
+
+	if (rc)
+		node_put(&fs->nodes, mine);
+	return fs_tell_full(fs, uid, rc);
+}
+
 void *fs_work_new(size_t size, struct fuse_fs *fs, fuse_req_t req, struct fs_viewer *who,
 		  struct node *node)
 {
@@ -176,6 +197,7 @@ void fs_ask(struct fuse_fs *fs, fuse_req_t req, const struct job_ops *ops,
 {
 	CLEANUP(strbuf_fini) struct strbuf id = { 0 };
 	struct fs_waiter *w = malloc(sizeof(*w));
+	struct job_key k = { .uid = work->who.v.cred.uid };
 	int rc;
 
 	make_key(&id, key, &work->who);
@@ -191,7 +213,9 @@ void fs_ask(struct fuse_fs *fs, fuse_req_t req, const struct job_ops *ops,
 	w->req = req;
 	/* before it is submitted: afterwards it may be answered at any moment */
 	fuse_req_interrupt_func(req, interrupted, w);
-	rc = worker_ask(fs->pool, ops, work, id.data, id.len, &w->w);
+	k.id = id.data;
+	k.len = id.len;
+	rc = worker_ask(fs->pool, ops, work, &k, &w->w);
 	if (rc)
 		fuse_reply_err(fs_waiter_take(w), rc == -ESHUTDOWN ? ENOTCONN : -rc);
 }

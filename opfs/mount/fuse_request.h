@@ -20,6 +20,13 @@ struct fs_viewer {
 int fs_viewer_init(struct fuse_fs *fs, fuse_req_t req, struct fs_viewer *out);
 void fs_viewer_fini(struct fs_viewer *who);
 
+/* handle_new() for who asks: takes over @text unless it fails, and a reference of its own
+ * to @n.  That he has his share already is told in /status. */
+int fs_handle_new(struct fuse_fs *fs, fuse_req_t req, struct node *n, struct text *text,
+		  struct handle **out);
+/* Tells a user in /status that he has as much open as he may.  Returns @rc. */
+int fs_tell_full(struct fuse_fs *fs, uid_t uid, int rc);
+
 /* A request that waits for a job. */
 struct fs_waiter {
 	struct waiter w; /* first */

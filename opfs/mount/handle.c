@@ -9,6 +9,8 @@
 
 /* What every kernel accepts: FUSE_NAME_MAX before Linux 6.18. */
 enum { LONGEST_NAME = 1024 };
+/* Open files and directories, of all users. */
+enum { MAX_OPEN = 32768 };
 
 static void free_list(struct dir_list *l)
 {
@@ -60,10 +62,68 @@ int dir_list_new(struct tree *t, const struct place *p, const struct viewer *v,
 	return rc;
 }
 
-void handle_table_init(struct handle_table *t, struct node_table *nodes)
+void handle_table_init(struct handle_table *t, struct node_table *nodes, uint64_t held,
+		       bool fair)
 {
 	*t = (struct handle_table){ .nodes = nodes };
+	share_init(&t->open, MAX_OPEN, fair);
+	share_init(&t->held, held, fair);
 	pthread_mutex_init(&t->lock, NULL);
+}
+
+/* What a text costs while it is open, on the disk too. */
+static uint64_t text_cost(const struct text *x)
+{
+	return x->source ? text_bytes(x) : sizeof(*x) + x->len;
+}
+
+static uint64_t list_cost(const struct dir_list *l)
+{
+	return l->arena.total + l->entries.cap * sizeof(l->entries.data[0]);
+}
+
+static uint64_t handles_of(struct handle_table *t, const struct text *x)
+{
+	uint64_t nr = 0;
+
+	map_u64_get(&t->texts, (uintptr_t)x, &nr);
+	return nr;
+}
+
+/* One more handle has the text: it is paid for once.  Lock held. */
+static int hold_text(struct handle_table *t, struct text *x, uid_t uid)
+{
+	uint64_t nr = handles_of(t, x);
+	int rc = nr ? 0 : share_take(&t->held, uid, text_cost(x));
+
+	if (!rc && map_u64_set(&t->texts, (uintptr_t)x, nr + 1)) {
+		share_give(&t->held, uid, text_cost(x));
+		rc = -ENOMEM;
+	}
+	return rc;
+}
+
+static void drop_text(struct handle_table *t, struct text *x, uid_t uid)
+{
+	uint64_t nr = handles_of(t, x);
+
+	if (nr > 1) {
+		map_u64_set(&t->texts, (uintptr_t)x, nr - 1); /* is there: no failure */
+		return;
+	}
+	map_u64_del(&t->texts, (uintptr_t)x);
+	share_give(&t->held, uid, text_cost(x));
+}
+
+/* Forgets what @h takes.  Lock held. */
+static void give_back(struct handle_table *t, struct handle *h)
+{
+	LIST_REMOVE(h, link);
+	if (h->text)
+		drop_text(t, h->text, h->uid);
+	if (h->list)
+		share_give(&t->held, h->uid, list_cost(h->list));
+	share_give(&t->open, h->uid, 1);
 }
 
 static void handle_free(struct handle_table *t, struct handle *h)
@@ -81,37 +141,55 @@ void handle_table_fini(struct handle_table *t)
 	if (!t->nodes)
 		return;
 	while ((h = LIST_FIRST(&t->all))) {
-		LIST_REMOVE(h, link);
+		give_back(t, h);
 		handle_free(t, h);
 	}
+	map_u64_fini(&t->texts);
+	share_fini(&t->open);
+	share_fini(&t->held);
 	pthread_mutex_destroy(&t->lock);
 	*t = (struct handle_table){ 0 };
 }
 
-static struct handle *handle_new(struct handle_table *t, struct text *text,
-				 struct node *n)
+int handle_new(struct handle_table *t, struct node *node, struct text *text, uid_t uid,
+	       struct handle **out)
 {
 	struct handle *h = calloc(1, sizeof(*h));
+	int rc;
 
 	if (!h)
-		return NULL;
-	h->refs = 1;
-	h->text = text;
-	h->node = n;
+		return -ENOMEM;
+	*h = (struct handle){ .refs = 1, .uid = uid, .node = node, .text = text };
 	pthread_mutex_lock(&t->lock);
-	LIST_INSERT_HEAD(&t->all, h, link);
+	rc = share_take(&t->open, uid, 1);
+	if (!rc && text) {
+		rc = hold_text(t, text, uid);
+		if (rc)
+			share_give(&t->open, uid, 1);
+	}
+	if (!rc)
+		LIST_INSERT_HEAD(&t->all, h, link);
 	pthread_mutex_unlock(&t->lock);
-	return h;
+	if (rc)
+		free(h);
+	else
+		*out = h;
+	return rc == -EAGAIN ? -ENFILE : rc;
 }
 
-struct handle *handle_new_file(struct handle_table *t, struct text *text)
+struct text *handle_text(struct handle_table *t, const struct node *n)
 {
-	return handle_new(t, text, NULL);
-}
+	struct text *x = NULL;
+	struct handle *h;
 
-struct handle *handle_new_dir(struct handle_table *t, struct node *n)
-{
-	return handle_new(t, NULL, n);
+	pthread_mutex_lock(&t->lock);
+	LIST_FOREACH(h, &t->all, link)
+		if (h->node == n && h->text && text_is_good(h->text)) {
+			x = text_get(h->text);
+			break;
+		}
+	pthread_mutex_unlock(&t->lock);
+	return x;
 }
 
 struct handle *handle_get(struct handle_table *t, struct handle *h)
@@ -131,7 +209,7 @@ void handle_put(struct handle_table *t, struct handle *h)
 	pthread_mutex_lock(&t->lock);
 	last = !--h->refs;
 	if (last)
-		LIST_REMOVE(h, link);
+		give_back(t, h);
 	pthread_mutex_unlock(&t->lock);
 	if (last)
 		handle_free(t, h);
@@ -147,13 +225,19 @@ const struct dir_list *handle_list(struct handle_table *t, struct handle *h)
 	return l;
 }
 
-void handle_set_list(struct handle_table *t, struct handle *h, struct dir_list *list)
+int handle_set_list(struct handle_table *t, struct handle *h, struct dir_list *list)
 {
+	int rc = 0;
+
 	pthread_mutex_lock(&t->lock);
 	if (!h->list) {
-		h->list = list;
-		list = NULL;
+		rc = share_take(&t->held, h->uid, list_cost(list));
+		if (!rc) {
+			h->list = list;
+			list = NULL;
+		}
 	}
 	pthread_mutex_unlock(&t->lock);
 	free_list(list);
+	return rc == -EAGAIN ? -ENFILE : rc;
 }

@@ -6,8 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/queue.h>
+#include <sys/types.h>
 
 #include "base/arena.h"
+#include "base/map.h"
+#include "base/share.h"
 #include "base/vec.h"
 #include "opfs/mount/node.h"
 
@@ -37,30 +40,48 @@ int dir_list_new(struct tree *t, const struct place *p, const struct viewer *v,
 struct handle {
 	LIST_ENTRY(handle) link;
 	int refs;              /* one while it is open, one of each job that needs it */
+	uid_t uid;             /* who opened it */
+	struct node *node;     /* reference */
 	struct text *text;     /* of a file; reference */
-	struct node *node;     /* of a directory; reference */
 	struct dir_list *list; /* of a directory: set once, then immutable */
 };
 
-/* The lock, a leaf, guards the links, @refs and @list. */
+/*
+ * What is open takes memory, disk or descriptors, which nobody can take back.  So users
+ * have shares (base/share.h) of how many may be open, and of the bytes that these hold: a
+ * text counts once however often it is open.
+ *
+ * The lock guards the links, @refs, @list and all below.
+ */
 struct handle_table {
 	pthread_mutex_t lock;
 	struct node_table *nodes;
 	LIST_HEAD(, handle) all;
+	struct share open, held;
+	struct map_u64 texts; /* how many handles each has, by address */
 };
-void handle_table_init(struct handle_table *t, struct node_table *nodes);
+/* @held: bytes that open files and listings may hold. */
+void handle_table_init(struct handle_table *t, struct node_table *nodes, uint64_t held,
+		       bool fair);
 /* Closes whatever is open. */
 void handle_table_fini(struct handle_table *t);
 
-/* Takes over the reference to @text or to @n, unless it fails: NULL, out of memory. */
-struct handle *handle_new_file(struct handle_table *t, struct text *text);
-struct handle *handle_new_dir(struct handle_table *t, struct node *n);
+/**
+ * handle_new - opens
+ * @node: reference, taken over unless it fails
+ * @text: of a file, reference, taken over unless it fails; NULL: a directory
+ * Returns 0; -ENFILE: @uid has his share already; -ENOMEM.
+ */
+int handle_new(struct handle_table *t, struct node *node, struct text *text, uid_t uid,
+	       struct handle **out);
+/* The text that a file was opened with and that is still good, referenced, or NULL. */
+struct text *handle_text(struct handle_table *t, const struct node *n);
 struct handle *handle_get(struct handle_table *t, struct handle *h);
 void handle_put(struct handle_table *t, struct handle *h);
 
 /* NULL: no list yet. */
 const struct dir_list *handle_list(struct handle_table *t, struct handle *h);
-/* Takes over @list; dropped if there is one already. */
-void handle_set_list(struct handle_table *t, struct handle *h, struct dir_list *list);
+/* Takes over @list; dropped if there is one already.  0, -ENFILE or -ENOMEM as above. */
+int handle_set_list(struct handle_table *t, struct handle *h, struct dir_list *list);
 
 #endif

@@ -121,10 +121,13 @@ static char *describe(const struct mount_options *o)
 {
 	struct strbuf text = { 0 };
 
-	strbuf_printf(&text, "%s, for %s, %zu MiB of cache, %u workers, user %u",
+	strbuf_printf(&text,
+		      "%s, for %s, %zu MiB of cache, %zu MiB for open files, %u workers, "
+		      "user %u",
 		      o->mountpoint,
 		      o->allow_other ? "all users (allow_other)" : "its user only",
-		      o->cache_bytes >> 20, o->workers, (unsigned)geteuid());
+		      o->cache_bytes >> 20, o->held_bytes >> 20, o->workers,
+		      (unsigned)geteuid());
 	return strbuf_take(&text);
 }
 
@@ -141,7 +144,9 @@ static int set_up(struct mount *m, struct err *err)
 		.mountpoint = m->o->mountpoint,
 		.about = about,
 	};
-	struct fuse_fs_options f = { .shared = t.shared, .workers = m->o->workers };
+	struct fuse_fs_options f = { .shared = t.shared,
+				     .workers = m->o->workers,
+				     .held = m->o->held_bytes };
 	int rc = tree_new(&t, &m->tree, err);
 
 	f.tree = m->tree;

@@ -13,17 +13,20 @@
 #include "base/opt.h"
 #include "base/strbuf.h"
 
-enum { MIN_WORKERS = 4, MAX_WORKERS = 256, MAX_OPERANDS = 2 };
+enum { MIN_WORKERS = 8, MAX_WORKERS = 256, MAX_OPERANDS = 2 };
 #define MIB ((size_t)1 << 20)
 #define DEFAULT_CACHE (64 * MIB)
+#define DEFAULT_HELD (1024 * MIB)
 
 void mount_options_init(struct mount_options *o)
 {
-	int cpus = get_nprocs();
+	/* most of their time they wait for helpers */
+	int wanted = 2 * get_nprocs();
 
 	*o = (struct mount_options){
 		.cache_bytes = DEFAULT_CACHE,
-		.workers = cpus > MIN_WORKERS ? (unsigned)cpus : MIN_WORKERS,
+		.held_bytes = DEFAULT_HELD,
+		.workers = wanted > MIN_WORKERS ? (unsigned)wanted : MIN_WORKERS,
 	};
 	if (o->workers > MAX_WORKERS)
 		o->workers = MAX_WORKERS;
@@ -61,7 +64,7 @@ static int set_fsname(struct mount_options *o, const char *value, struct err *er
 }
 
 /* A number of bytes, with K, M or G behind it. */
-static int set_cache(struct mount_options *o, const char *value, struct err *err)
+static int size_of(const char *value, const char *what, size_t *out, struct err *err)
 {
 	static const char units[] = "KMG";
 	uint64_t n;
@@ -76,9 +79,20 @@ static int set_cache(struct mount_options *o, const char *value, struct err *err
 	}
 	if (!end || n > SIZE_MAX / 2)
 		return err_set(err, -EINVAL,
-			       "cache: \"%s\" is no number of bytes (like 64M)", value);
-	o->cache_bytes = (size_t)n;
+			       "%s: \"%s\" is no number of bytes (like 64M)", what,
+			       value);
+	*out = (size_t)n;
 	return 0;
+}
+
+static int set_cache(struct mount_options *o, const char *value, struct err *err)
+{
+	return size_of(value, "cache", &o->cache_bytes, err);
+}
+
+static int set_held(struct mount_options *o, const char *value, struct err *err)
+{
+	return size_of(value, "held", &o->held_bytes, err);
 }
 
 static int set_workers(struct mount_options *o, const char *value, struct err *err)
@@ -115,6 +129,7 @@ static const struct word {
 	{ "cache", true, set_cache },
 	{ "debug", false, set_debug },
 	{ "fsname", true, set_fsname },
+	{ "held", true, set_held },
 	{ "session", true, set_session },
 	{ "workers", true, set_workers },
 };
@@ -173,7 +188,7 @@ static int add_word(struct mount_options *o, const char *text, struct err *err)
 		return 0;
 	return err_set(err, -EINVAL,
 		       "-o %s: no such option; there are allow_other, session=DIR, "
-		       "cache=SIZE, workers=N, debug, fsname=NAME",
+		       "cache=SIZE, held=SIZE, workers=N, debug, fsname=NAME",
 		       text);
 }
 
@@ -233,7 +248,8 @@ static int opt_debug(void *ctx, const char *arg, struct err *err)
 
 static const struct opt opts[] = {
 	{ 'o', "options", "LIST",
-	  "allow_other, session=DIR, cache=SIZE, workers=N and the words of mount(8)",
+	  "allow_other, session=DIR, cache=SIZE, held=SIZE, workers=N and the words of "
+	  "mount(8)",
 	  opt_o },
 	{ 'f', "foreground", NULL, "stay in the foreground", opt_foreground },
 	{ 'd', "debug", NULL, "stay in the foreground and tell every request",

@@ -20,9 +20,11 @@ struct mount_options {
 	bool foreground;
 	bool debug;
 	size_t cache_bytes;
+	size_t held_bytes; /* what open files may take */
 	unsigned workers;
 };
-/* Defaults: 64 MiB, one worker for each processor but at least four. */
+/* Defaults: 64 MiB of cache, 1 GiB for what is open, two workers for each processor but
+ * at least eight. */
 void mount_options_init(struct mount_options *o);
 void mount_options_fini(struct mount_options *o);
 

@@ -9,6 +9,7 @@
 #include <sys/queue.h>
 
 #include "base/map.h"
+#include "base/share.h"
 #include "base/thread.h"
 #include "base/viewer.h"
 
@@ -23,6 +24,7 @@ struct job {
 	atomic_bool cancel;
 	bool queued;
 	bool named; /* in pool->by_key: more waiters may join */
+	uid_t uid;
 	size_t len;
 	char key[];
 };
@@ -34,7 +36,8 @@ struct worker_pool {
 		lock; /* over all below, and what is mutable in jobs and waiters */
 	pthread_cond_t more;
 	struct jobs queue, running;
-	struct map by_key; /* struct job by its key */
+	struct map by_key;  /* struct job by its key */
+	struct share share; /* of the threads */
 	bool stop;
 	size_t busy;
 	unsigned nr_threads;
@@ -57,14 +60,25 @@ static void job_free(struct job *j)
 	free(j);
 }
 
+/* The oldest job whose user may have one more thread.  A job that is left in the queue
+ * has another of its user running, whose thread comes back for it.  Lock held. */
+static struct job *choose(struct worker_pool *p)
+{
+	struct job *j;
+
+	TAILQ_FOREACH(j, &p->queue, link)
+		if (!share_take(&p->share, j->uid, 1))
+			return j;
+	return NULL;
+}
+
 static struct job *next_job(struct worker_pool *p)
 {
 	struct job *j;
 
 	pthread_mutex_lock(&p->lock);
-	while (TAILQ_EMPTY(&p->queue) && !p->stop)
+	while (!(j = choose(p)) && !p->stop)
 		pthread_cond_wait(&p->more, &p->lock);
-	j = TAILQ_FIRST(&p->queue);
 	if (j) {
 		TAILQ_REMOVE(&p->queue, j, link);
 		TAILQ_INSERT_TAIL(&p->running, j, link);
@@ -94,6 +108,10 @@ static void finish(struct worker_pool *p, struct job *j, int rc)
 	job_unname(p, j);
 	LIST_FOREACH(w, &j->waiters, link)
 		w->state = WAITER_SERVED;
+	share_give(&p->share, j->uid, 1);
+	/* several users may have become free to go on */
+	if (!TAILQ_EMPTY(&p->queue))
+		pthread_cond_broadcast(&p->more);
 	pthread_mutex_unlock(&p->lock);
 
 	while ((w = LIST_FIRST(&j->waiters))) {
@@ -128,7 +146,8 @@ static int start_threads(struct worker_pool *p, unsigned nr)
 	return rc;
 }
 
-int worker_pool_new(unsigned nr_threads, struct worker_pool **out, struct err *err)
+int worker_pool_new(unsigned nr_threads, bool fair, struct worker_pool **out,
+		    struct err *err)
 {
 	struct worker_pool *p =
 		calloc(1, sizeof(*p) + nr_threads * sizeof(p->threads[0]));
@@ -140,6 +159,7 @@ int worker_pool_new(unsigned nr_threads, struct worker_pool **out, struct err *e
 	pthread_cond_init(&p->more, NULL);
 	TAILQ_INIT(&p->queue);
 	TAILQ_INIT(&p->running);
+	share_init(&p->share, nr_threads, fair);
 	rc = start_threads(p, nr_threads);
 	if (rc) {
 		worker_pool_free(p);
@@ -173,22 +193,24 @@ void worker_pool_free(struct worker_pool *p)
 		return;
 	worker_pool_stop(p);
 	map_fini(&p->by_key);
+	share_fini(&p->share);
 	pthread_cond_destroy(&p->more);
 	pthread_mutex_destroy(&p->lock);
 	free(p);
 }
 
-static struct job *job_new(const struct job_ops *ops, void *work, const void *key,
-			   size_t len)
+static struct job *job_new(const struct job_ops *ops, void *work,
+			   const struct job_key *key)
 {
-	struct job *j = calloc(1, sizeof(*j) + len);
+	struct job *j = calloc(1, sizeof(*j) + key->len);
 
 	if (!j)
 		return NULL;
 	j->ops = ops;
 	j->work = work;
-	j->len = len;
-	memcpy(j->key, key, len);
+	j->uid = key->uid;
+	j->len = key->len;
+	memcpy(j->key, key->id, key->len);
 	return j;
 }
 
@@ -214,9 +236,9 @@ static int enqueue(struct worker_pool *p, struct job *j)
 }
 
 int worker_ask(struct worker_pool *p, const struct job_ops *ops, void *work,
-	       const void *key, size_t len, struct waiter *w)
+	       const struct job_key *key, struct waiter *w)
 {
-	struct job *fresh = job_new(ops, work, key, len);
+	struct job *fresh = job_new(ops, work, key);
 	uint64_t found;
 	int rc = 0;
 
@@ -229,7 +251,7 @@ int worker_ask(struct worker_pool *p, const struct job_ops *ops, void *work,
 		rc = -ESHUTDOWN;
 	} else if (w->state == WAITER_LEFT) {
 		rc = -EINTR;
-	} else if (map_get(&p->by_key, key, len, &found)) {
+	} else if (map_get(&p->by_key, key->id, key->len, &found)) {
 		add_waiter((struct job *)(uintptr_t)found, w);
 	} else {
 		rc = enqueue(p, fresh);

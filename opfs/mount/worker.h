@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/queue.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 
@@ -16,6 +17,9 @@
  * Requests for the same work share a job.  base/cache would make their result once, too,
  * but each would occupy a thread while it waits there: a few readers of one slow file
  * would block the pool for all others.
+ *
+ * Where several users ask, work waits while its user has his share of the threads, and
+ * that of others overtakes it.
  *
  * Lock order: callers may hold their own lock while they call worker_leave(), which
  * takes the pool's; the pool calls job_ops with no lock held.
@@ -46,7 +50,9 @@ struct waiter {
 	LIST_ENTRY(waiter) link;
 };
 
-int worker_pool_new(unsigned nr_threads, struct worker_pool **out, struct err *err);
+/* @fair: several users may ask, and each has a share of the threads (base/share.h). */
+int worker_pool_new(unsigned nr_threads, bool fair, struct worker_pool **out,
+		    struct err *err);
 /*
  * Cancels all work, answers all waiters with -EINTR, ends the threads.  Afterwards only
  * worker_leave() and worker_pool_free() may be called.
@@ -54,17 +60,24 @@ int worker_pool_new(unsigned nr_threads, struct worker_pool **out, struct err *e
 void worker_pool_stop(struct worker_pool *p);
 void worker_pool_free(struct worker_pool *p);
 
+/* What identifies work. */
+struct job_key {
+	uid_t uid; /* whose share of the threads it takes */
+	const void *id;
+	size_t len;
+};
+
 /**
  * worker_ask - submits work
  * @work: owned by the pool from now on, also on failure; freed through @ops
- * @key: identifies the work: a job of the same key that is queued or running answers @w
- *	too, and @work is dropped; copied
+ * @key: a job of the same key that is queued or running answers @w too, and @work is
+ *	dropped; the same @id of two users must not occur; copied
  * @w: must stay until ops->reply() is called for it or worker_leave() returns true
  * Returns 0, -EINTR if @w has left already, -ENOMEM, -ESHUTDOWN: then @w is still the
  * caller's and will not be answered.
  */
 int worker_ask(struct worker_pool *p, const struct job_ops *ops, void *work,
-	       const void *key, size_t len, struct waiter *w);
+	       const struct job_key *key, struct waiter *w);
 
 /**
  * worker_leave - a waiter gives up

@@ -354,7 +354,7 @@ int profile_name_rows(struct profile_build *b)
 	if (!m.names.len)
 		return 0;
 	rc = sym_server_demangle(sym_cache_server(b->syms), m.names.data, m.names.len,
-				 b->q->demangle, viewer_cancel(b->v), &b->p->names, NULL);
+				 b->q->demangle, b->v, &b->p->names, NULL);
 	if (rc == -EINTR)
 		return profile_interrupted(b);
 	if (rc == -ENOMEM)

@@ -37,7 +37,7 @@ int tree_new(const struct tree_options *o, struct tree **out, struct err *err)
 	t->o.mountpoint = place_text(o->mountpoint, &failed);
 	t->o.about = place_text(o->about, &failed);
 	tree_others_init(&t->others);
-	t->server = sym_server_new(NULL);
+	t->server = sym_server_new(&(struct sym_server_options){ .fair = o->shared });
 	t->cache = cache_new(o->cache_bytes);
 	t->syms = t->server && t->cache ? sym_cache_new(t->server, t->cache) : NULL;
 	t->reasons = reasons_new();
@@ -70,6 +70,11 @@ void tree_free(struct tree *t)
 	free((char *)t->o.mountpoint);
 	free((char *)t->o.about);
 	free(t);
+}
+
+void tree_tell(struct tree *t, uid_t uid, const char *why)
+{
+	reasons_add(t->reasons, uid, why);
 }
 
 struct cache *tree_cache(struct tree *t)

@@ -57,6 +57,9 @@ int tree_walk(struct tree *t, const char *path, const struct viewer *v, struct p
 int tree_refresh(struct tree *t, struct place *p, const struct viewer *v,
 		 struct err *err);
 
+/* Adds a line to those that a user reads in /status: why something failed. */
+void tree_tell(struct tree *t, uid_t uid, const char *why);
+
 struct tree_entry {
 	const char *name; /* dies after the callback */
 	enum place_kind kind;

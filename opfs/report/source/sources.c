@@ -196,8 +196,7 @@ static int demangle(struct source_sums *b)
 	if (!b->names.len || job->o->demangle == SYM_DEMANGLE_NONE)
 		return 0;
 	rc = sym_server_demangle(sym_cache_server(job->syms), b->names.data, b->names.len,
-				 job->o->demangle, viewer_cancel(job->v), &b->s->names,
-				 NULL);
+				 job->o->demangle, job->v, &b->s->names, NULL);
 	return rc == -EINTR || rc == -ENOMEM ? rc : 0;
 }
 

@@ -109,14 +109,14 @@ struct sym_server *sym_cache_server(struct sym_cache *c)
 }
 
 int sym_server_demangle(struct sym_server *s, const char *const *names, size_t nr,
-			enum sym_demangle_style style, const atomic_bool *cancel,
+			enum sym_demangle_style style, const struct viewer *v,
 			struct sym_names **out, struct err *err)
 {
 	struct sym_names *n = calloc(1, sizeof(*n) + nr * sizeof(char *));
 
 	(void)s;
 	(void)style;
-	(void)cancel;
+	(void)v;
 	(void)err;
 	cr_assert_not_null(n);
 	n->nr = nr;

@@ -64,19 +64,30 @@ static struct worker_pool *p;
 static struct gate g;
 static struct waiter w[3];
 
-static void pool_of(unsigned nr)
+static void pool_for(unsigned nr, bool fair)
 {
 	struct err err;
 
-	cr_assert(!worker_pool_new(nr, &p, &err), "%s", err.msg);
+	cr_assert(!worker_pool_new(nr, fair, &p, &err), "%s", err.msg);
+}
+
+static void pool_of(unsigned nr)
+{
+	pool_for(nr, false);
+}
+
+static int ask_as(uid_t uid, const char *key, struct waiter *who)
+{
+	struct task *t = calloc(1, sizeof(*t));
+	struct job_key k = { .uid = uid, .id = key, .len = strlen(key) };
+
+	t->gate = &g;
+	return worker_ask(p, &ops, t, &k, who);
 }
 
 static int ask(const char *key, struct waiter *who)
 {
-	struct task *t = calloc(1, sizeof(*t));
-
-	t->gate = &g;
-	return worker_ask(p, &ops, t, key, strlen(key), who);
+	return ask_as(0, key, who);
 }
 
 static bool reaches(atomic_int *what, int value)
@@ -189,6 +200,41 @@ Test(worker, stopping_answers_everybody)
 	cr_expect_eq(g.cancelled, 1);
 	cr_expect_eq(ask("late", &w[2]), -ESHUTDOWN);
 	cr_expect_eq(g.freed, 3);
+	worker_pool_free(p);
+}
+
+Test(worker, who_asks_for_much_leaves_threads_to_others)
+{
+	static const char *const keys[] = { "a", "b", "c", "d", "e" };
+	struct waiter many[5] = { 0 };
+
+	pool_for(4, true);
+	for (int i = 0; i < 5; i++)
+		cr_expect_eq(ask_as(1, keys[i], &many[i]), 0);
+	cr_expect(reaches(&g.begun, 2));
+	/* behind three that wait */
+	cr_expect_eq(ask_as(2, "x", &w[0]), 0);
+	cr_expect(reaches(&g.begun, 3));
+	cr_expect_eq(ask_as(3, "y", &w[1]), 0);
+	cr_expect(reaches(&g.begun, 4));
+	cr_expect_eq(worker_pool_busy(p), 7u);
+	g.open = true;
+	cr_expect(reaches(&g.served, 7));
+	worker_pool_free(p);
+}
+
+Test(worker, stopping_answers_those_who_have_their_share_too)
+{
+	struct waiter many[3] = { 0 };
+
+	pool_for(2, true);
+	ask_as(1, "a", &many[0]);
+	ask_as(1, "b", &many[1]);
+	ask_as(1, "c", &many[2]);
+	cr_expect(reaches(&g.begun, 1));
+	worker_pool_stop(p);
+	cr_expect_eq(g.failed, 3);
+	cr_expect_eq(g.begun, 1);
 	worker_pool_free(p);
 }
 

@@ -1,0 +1,141 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Users of one mount share its threads, its helpers and what may be open: one who wants
+# all is in nobody's way.
+
+bats_require_minimum_version 1.5.0
+load ../lib/opfs
+load ../lib/mount
+
+alice=60001 bob=60002
+
+setup() {
+	need_mount
+	need_root
+	make_dirs
+}
+
+teardown() {
+	# first: who waits for it cannot be ended
+	[ -z "${slow_pid-}" ] || kill -KILL "$slow_pid" || true
+	busy_end
+	[ -z "${slow_pid-}" ] || wait "$slow_pid" || true
+	remove_dirs
+}
+
+as() {
+	setpriv --reuid="$1" --regid="$1" --clear-groups -- "${@:2}"
+}
+
+mount_for_all() {
+	"$OPFS" mount --session-dir "$D" "$M" -o "allow_other${1:+,$1}"
+}
+
+# $1 sessions s1, s2 ... with a sample each in a program of its own in $2.
+sessions() {
+	seq "$1" | jq -s --arg dir "$2" 'map({session: "s\(.)", app: "\($dir)/p\(.)",
+		samples: {"0x1100": 1}})' | mksession
+}
+
+# So many requests wait for the mount's answers.
+requests_wait() {
+	local at=/sys/fs/fuse/connections
+
+	mountpoint -q $at || mount -t fusectl none $at
+	[ "$(cat "$at/$(mountpoint -d "$M" | cut -d: -f2)/waiting")" -ge "$1" ]
+}
+
+@test "a report comes while another user's wait for a file system that never answers" {
+	mkdir "$W/files" "$W/slow"
+	for i in $(seq 16); do cp /bin/true "$W/files/p$i"; done
+	# shellcheck disable=SC2046
+	${CC:-gcc} -std=gnu17 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -O1 -o "$W/slowfs" \
+		"$OPFS_TOP/tests/programs/slowfs.c" $(pkg-config --cflags --libs fuse3)
+	echo 0 >"$W/control"
+	"$W/slowfs" "$W/slow" "$W/files" "$W/control" >/dev/null 2>&1 3>&- &
+	slow_pid=$!
+	wait_for mountpoint -q "$W/slow"
+	sessions 16 "$W/slow"
+	python3 "$MKSESSION" "$D" <<<'[{"session": "mine", "app": "/bin/true",
+		"samples": {"0x1100": 7}}]'
+	chmod -R a+rX "$D"
+	mount_for_all
+	echo never >"$W/control"
+	for i in $(seq 16); do
+		busy_start setpriv --reuid=$alice --regid=$alice --clear-groups -- \
+			cat "$M/s$i/report"
+	done
+	wait_for requests_wait 16
+	run -0 as $bob cat "$M/mine/report"
+	[[ $output == *true* ]]
+	# two of hers at a time give up, after half a minute
+	requests_wait 12
+}
+
+# opener UID N PATH...: opens them in turn, N times or as often as it can, tells how
+# often and why no more, and keeps all open until its input ends.
+opener() {
+	setpriv --reuid="$1" --regid="$1" --clear-groups -- python3 -c '
+import errno, os, resource, sys
+hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+open_at_once, why = [], "none"
+limit = int(sys.argv[1])
+while len(open_at_once) < limit and why == "none":
+    path = sys.argv[2 + len(open_at_once) % (len(sys.argv) - 2)]
+    try:
+        open_at_once.append(os.open(path, os.O_RDONLY))
+    except OSError as e:
+        why = errno.errorcode[e.errno]
+print(len(open_at_once), why, flush=True)
+sys.stdin.read()
+' "${@:2}"
+}
+
+# Ends an opener that is the coprocess "hog".
+let_go() {
+	local pid=$hog_PID
+
+	exec {hog[1]}>&-
+	wait "$pid"
+}
+
+@test "who has opened half of what may be open gets ENFILE, and others what they want" {
+	[ "$(ulimit -Hn)" = unlimited ] || [ "$(ulimit -Hn)" -gt 16400 ] ||
+		skip "no more than $(ulimit -Hn) files may be open here"
+	sessions 1 /bin
+	mount_for_all
+	coproc hog { opener $alice 20000 "$M/README" 2>&1; }
+	read -r line <&"${hog[0]}"
+	[ "$line" = "16384 ENFILE" ]
+	run -0 as $bob cat "$M/README"
+	# alice's other processes are refused too
+	run -1 as $alice cat "$M/s1/status"
+	[[ $output == *"Too many open files in system"* ]]
+	let_go
+	wait_for as $alice cat "$M/s1/status"
+	as $alice cat "$M/status" | grep 'all that others leave for you'
+	! as $bob cat "$M/status" | grep 'what you have open' || return 1
+}
+
+@test "texts that are open are bounded for each user, and the same one counts once" {
+	local many=()
+
+	sessions 64 /bin
+	mount_for_all held=64K
+	# root is a user as well
+	for i in $(seq 64); do many+=("$M/s$i/report" "$M/s$i/status"); done
+	run -0 opener $bob 1000 "$M/s1/report" </dev/null
+	[ "$output" = "1000 none" ]
+	coproc hog { opener $alice 100000 "${many[@]}" 2>&1; }
+	read -r nr why <&"${hog[0]}"
+	[ "$why" = ENFILE ]
+	[ "$nr" -lt 128 ]
+	run -0 as $bob cat "$M/s1/report" "$M/s60/status"
+	let_go
+	# all has been given back
+	for i in 1 2 3; do
+		run -0 opener $alice "$nr" "${many[@]}" </dev/null
+		[ "$output" = "$nr none" ]
+	done
+}
