@@ -118,19 +118,20 @@ static void reply_none(struct fuse_fs *fs, fuse_req_t req, struct node *parent,
 static void reply_found(struct fuse_fs *fs, fuse_req_t req, struct node *parent,
 			const struct node_name *name, struct node_found *found)
 {
-	bool personal = fs_personal(fs, &found->place);
-	struct node_name full = { name->name, name->len, personal ? name->viewers : 0 };
+	struct node_name full = *name;
 	struct fuse_entry_param e = { .generation = 1 };
 	struct text *text = found->text;
 	struct node_attr attr;
 	int rc;
 
+	if (!fs_personal(fs, &found->place))
+		full.viewers = 0;
 	e.entry_timeout = entry_timeout(fs, &found->place, found->epoch);
 	e.attr_timeout = fs_dir_timeout(fs, &found->place);
 	rc = node_enter(&fs->nodes, parent, &full, found, &e.ino, &attr);
 	text_put(text);
 	if (rc) {
-		fuse_reply_err(req, fs_errno(rc));
+		fuse_reply_err(req, fs_errno(fs_tell_full(fs, name->uid, rc)));
 		return;
 	}
 	if (S_ISREG(attr.mode))
@@ -153,7 +154,8 @@ static void reply_lookup(struct fuse_fs *fs, fuse_req_t req, struct node *parent
 
 static struct node_name name_of(const struct lookup *l)
 {
-	return (struct node_name){ l->name, strlen(l->name), l->work.who.key };
+	return (struct node_name){ l->name, strlen(l->name), l->work.who.key,
+				   l->work.who.v.cred.uid };
 }
 
 static int lookup_run(void *arg, const atomic_bool *cancel)
@@ -228,7 +230,7 @@ void fs_lookup(fuse_req_t req, fuse_ino_t ino, const char *text)
 	CLEANUP(fs_viewer_fini) struct fs_viewer who = { 0 };
 	struct fuse_fs *fs = fuse_req_userdata(req);
 	struct node *parent = node_get(&fs->nodes, ino);
-	struct node_name name = { text, strlen(text), 0 };
+	struct node_name name = { .name = text, .len = strlen(text) };
 	struct node_found found;
 	int rc;
 
@@ -244,6 +246,7 @@ void fs_lookup(fuse_req_t req, fuse_ino_t ino, const char *text)
 		return;
 	}
 	name.viewers = who.key;
+	name.uid = who.v.cred.uid;
 	rc = resolve(fs, parent, &name, &who.v, &found);
 	if (rc == -EAGAIN) {
 		lookup_ask(fs, req, parent, text, &who);

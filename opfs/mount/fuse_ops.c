@@ -207,7 +207,8 @@ static int init_root(struct fuse_fs *fs, struct err *err)
 		place_fini(&root);
 		return err_errno(err, rc, "cannot read the session directory");
 	}
-	return node_table_init(&fs->nodes, &root, &attr, tree_cache(fs->tree), err);
+	return node_table_init(&fs->nodes, &root, &attr, tree_cache(fs->tree), fs->shared,
+			       err);
 }
 
 int fuse_fs_new(const struct fuse_fs_options *o, struct fuse_fs **out, struct err *err)

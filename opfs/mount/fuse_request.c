@@ -73,8 +73,8 @@ int fs_tell_full(struct fuse_fs *fs, uid_t uid, int rc)
 {
 	if (rc == -ENFILE)
 		tree_tell(fs->tree, uid,
-			  "what you have open here is all that others leave for you: "
-			  "close files (or mount with a larger held=SIZE)");
+			  "what you have open or looked up here is all that others leave "
+			  "for you: close files (or mount with a larger held=SIZE)");
 	return rc;
 }
 

@@ -11,6 +11,8 @@
 
 /* A text in a file takes a descriptor and no memory: it counts as this part of it. */
 enum { FILE_TEXT_SHARE = 64 };
+/* Of all users together: about 1 KiB each. */
+enum { MAX_NODES = 1 << 20 };
 
 struct node_place *node_place_new(struct place *p)
 {
@@ -161,7 +163,7 @@ static void name_key(struct strbuf *out, uint64_t parent, const struct node_name
 /* Lock held. */
 static void unname(struct node_table *t, struct node *n)
 {
-	struct node_name name = { n->name, n->name_len, n->viewers };
+	struct node_name name = { n->name, n->name_len, n->viewers, n->uid };
 	struct strbuf key = { 0 };
 
 	if (!n->named)
@@ -203,6 +205,7 @@ static void put_locked(struct node_table *t, struct node *n, int refs)
 			cache_drop(t->cache, &shown_kind, &n->id, sizeof(n->id));
 		unname(t, n);
 		map_u64_del(&t->by_id, n->id);
+		share_give(&t->share, n->uid, 1);
 		node_free(n);
 		n = parent;
 		refs = 1;
@@ -210,12 +213,14 @@ static void put_locked(struct node_table *t, struct node *n, int refs)
 }
 
 int node_table_init(struct node_table *t, struct place *root,
-		    const struct node_attr *attr, struct cache *cache, struct err *err)
+		    const struct node_attr *attr, struct cache *cache, bool fair,
+		    struct err *err)
 {
 	struct node *n = calloc(1, sizeof(*n));
 
 	*t = (struct node_table){ .cache = cache, .last_id = 1 };
 	pthread_mutex_init(&t->lock, NULL);
+	share_init(&t->share, MAX_NODES, fair);
 	if (n)
 		n->place = node_place_new(root);
 	else
@@ -244,6 +249,7 @@ void node_table_fini(struct node_table *t)
 		node_free((struct node *)(uintptr_t)value);
 	map_u64_fini(&t->by_id);
 	map_fini(&t->by_name);
+	share_fini(&t->share);
 	pthread_mutex_destroy(&t->lock);
 	*t = (struct node_table){ 0 };
 }
@@ -310,6 +316,7 @@ static struct node *node_new(struct node *parent, const struct node_name *name,
 	n->name[name->len] = '\0';
 	n->name_len = name->len;
 	n->viewers = name->viewers;
+	n->uid = name->uid;
 	n->parent = parent;
 	n->keep_text = found->keep_text;
 	return n;
@@ -320,14 +327,21 @@ static int add_node(struct node_table *t, struct node *n, const struct strbuf *k
 {
 	uint64_t id = t->last_id + 1, value;
 	struct node *old = NULL;
+	int rc = share_take(&t->share, n->uid, 1);
 
+	if (rc)
+		return rc == -EAGAIN ? -ENFILE : rc;
 	if (map_get(&t->by_name, key->data, key->len, &value))
 		old = (struct node *)(uintptr_t)value;
-	if (map_u64_set(&t->by_id, id, (uintptr_t)n))
-		return -ENOMEM;
-	if (map_set(&t->by_name, key->data, key->len, (uintptr_t)n)) {
-		map_u64_del(&t->by_id, id);
-		return -ENOMEM;
+	rc = map_u64_set(&t->by_id, id, (uintptr_t)n);
+	if (!rc) {
+		rc = map_set(&t->by_name, key->data, key->len, (uintptr_t)n);
+		if (rc)
+			map_u64_del(&t->by_id, id);
+	}
+	if (rc) {
+		share_give(&t->share, n->uid, 1);
+		return rc;
 	}
 	if (old)
 		old->named = false;

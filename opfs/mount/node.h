@@ -10,6 +10,7 @@
 
 #include "base/cache.h"
 #include "base/map.h"
+#include "base/share.h"
 #include "opfs/tree/tree.h"
 
 /*
@@ -55,6 +56,7 @@ struct node {
 	size_t name_len;
 	uint64_t viewers; /* who may use it; see struct node_name */
 	bool keep_text;   /* its text cannot be made again: never dropped */
+	uid_t uid;        /* who had it made */
 	/* guarded by the table's lock */
 	int refs; /* users and children, and 1 while nlookup is not 0 */
 	uint64_t nlookup;
@@ -73,15 +75,19 @@ struct node_table {
 	struct map by_name; /* parent id, viewers, name */
 	struct node *root;
 	struct cache *cache; /* borrowed: texts by node */
+	/* The kernel forgets names when it needs the memory, which may be never. */
+	struct share share;
 };
 
 /**
  * node_table_init - a table that holds the root, whose id is 1
  * @root: taken over
  * @cache: borrowed; keeps texts of files for the next open
+ * @fair: several users look up: each has a share of the nodes that there may be
  */
 int node_table_init(struct node_table *t, struct place *root,
-		    const struct node_attr *attr, struct cache *cache, struct err *err);
+		    const struct node_attr *attr, struct cache *cache, bool fair,
+		    struct err *err);
 /* Frees every node, even those that the kernel still knows. */
 void node_table_fini(struct node_table *t);
 
@@ -93,6 +99,7 @@ struct node_name {
 	const char *name;
 	size_t len;
 	uint64_t viewers; /* 0: all users see the same there; else whose */
+	uid_t uid;        /* who asks: whose share of nodes a new one is part of */
 };
 
 /* What a lookup found. */
@@ -109,7 +116,7 @@ struct node_found {
  * node_enter - the node for what a lookup found, with one lookup more
  * The node that has this name stays if it is a directory or link, or a file of the same
  * generation whose text, as far as known, is the same.
- * Returns 0, @id and the node's attributes, or -ENOMEM.
+ * Returns 0, @id and the node's attributes; -ENFILE: this user has his share; -ENOMEM.
  */
 int node_enter(struct node_table *t, struct node *parent, const struct node_name *name,
 	       struct node_found *found, uint64_t *id, struct node_attr *attr);

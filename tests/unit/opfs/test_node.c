@@ -23,7 +23,7 @@ static void set_up(void)
 	struct err err;
 
 	cache = cache_new(1000);
-	cr_assert(cache && !node_table_init(&t, &root, &dir_attr, cache, &err));
+	cr_assert(cache && !node_table_init(&t, &root, &dir_attr, cache, true, &err));
 }
 
 static void tear_down(void)
@@ -45,12 +45,13 @@ static struct text *text_of(const char *s)
 	return x;
 }
 
-static uint64_t enter(uint64_t parent, const char *name, uint64_t viewers,
-		      const struct node_attr *attr, struct catalog *cat,
-		      struct text *text, struct node_attr *got)
+/* As user @viewers. */
+static int try_enter(uint64_t parent, const char *name, uint64_t viewers,
+		     const struct node_attr *attr, struct catalog *cat, struct text *text,
+		     struct node_attr *got, uint64_t *id)
 {
 	struct node *p = node_get(&t, parent);
-	struct node_name nn = { name, strlen(name), viewers };
+	struct node_name nn = { name, strlen(name), viewers, (uid_t)viewers };
 	struct node_found found = {
 		.place = { .kind = S_ISREG(attr->mode) ? PLACE_FILE : PLACE_PROFILE },
 		.attr = *attr,
@@ -58,13 +59,41 @@ static uint64_t enter(uint64_t parent, const char *name, uint64_t viewers,
 		.digest = text ? map_hash(text->data, text->len) : 0,
 	};
 	struct node_attr dummy;
-	uint64_t id = 0;
+	int rc;
 
 	cr_assert(p);
 	found.place.cat = cat ? catalog_get(cat) : NULL;
-	cr_assert(!node_enter(&t, p, &nn, &found, &id, got ? got : &dummy));
+	rc = node_enter(&t, p, &nn, &found, id, got ? got : &dummy);
 	node_put(&t, p);
+	return rc;
+}
+
+static uint64_t enter(uint64_t parent, const char *name, uint64_t viewers,
+		      const struct node_attr *attr, struct catalog *cat,
+		      struct text *text, struct node_attr *got)
+{
+	uint64_t id = 0;
+
+	cr_assert(!try_enter(parent, name, viewers, attr, cat, text, got, &id));
 	return id;
+}
+
+Test(node, a_user_has_a_share_of_nodes_until_the_kernel_forgets_them)
+{
+	static const char *const names[] = { "a", "b", "c", "d" };
+	uint64_t ids[4], id;
+
+	t.share.total = 8;
+	for (int i = 0; i < 4; i++)
+		ids[i] = enter(1, names[i], 1, &dir_attr, &saved, NULL, NULL);
+	cr_expect_eq(try_enter(1, "e", 1, &dir_attr, &saved, NULL, NULL, &id), -ENFILE);
+	cr_expect_eq(enter(1, "a", 1, &dir_attr, &saved, NULL, NULL), ids[0],
+		     "what is known needs no other node");
+	cr_expect_eq(try_enter(1, "e", 2, &dir_attr, &saved, NULL, NULL, &id), 0);
+	cr_expect_eq(node_count(&t), 6u);
+	node_forget(&t, ids[0], 2);
+	node_forget(&t, ids[1], 1);
+	cr_expect_eq(try_enter(1, "e", 1, &dir_attr, &saved, NULL, NULL, &id), 0);
 }
 
 Test(node, a_directory_keeps_its_node_in_the_next_generation)
