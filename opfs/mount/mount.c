@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,8 @@
 
 /* Threads of libfuse, which answer what takes no time. */
 enum { LOOP_THREADS = 8 };
+
+enum { LARGE_BYTES = 128 << 10 };
 
 /* What libfuse said last: why a mount failed. */
 static char fuse_said[200];
@@ -240,6 +243,9 @@ static int serve(const struct mount_options *o, const char *session_dir, int rea
 	struct err err = { 0 };
 	int rc;
 
+	/* large texts go back to the system when they are closed: without this, malloc
+	 * keeps what it has seen freed once */
+	mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
 	fuse_set_log_func(fuse_says);
 	rc = set_up(&m, &err);
 	if (!rc)

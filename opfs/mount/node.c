@@ -2,6 +2,7 @@
 #include "opfs/mount/node.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,8 +12,10 @@
 
 /* A text in a file takes a descriptor and no memory: it counts as this part of it. */
 enum { FILE_TEXT_SHARE = 64 };
-/* Of all users together: about 1 KiB each. */
-enum { MAX_NODES = 1 << 20 };
+/* Of all users together: about 1.5 KiB each. */
+enum { MAX_NODES = 1 << 19 };
+/* When so many have gone, their memory goes back to the system. */
+enum { MANY_NODES = 1 << 16 };
 
 struct node_place *node_place_new(struct place *p)
 {
@@ -345,6 +348,8 @@ static int add_node(struct node_table *t, struct node *n, const struct strbuf *k
 	}
 	if (old)
 		old->named = false;
+	if (t->by_id.used > t->peak)
+		t->peak = t->by_id.used;
 	t->last_id = n->id = id;
 	n->named = true;
 	n->parent->refs++;
@@ -449,6 +454,8 @@ void node_forget(struct node_table *t, uint64_t id, uint64_t n)
 	uint64_t value;
 	struct node *node;
 
+	bool trim;
+
 	pthread_mutex_lock(&t->lock);
 	if (map_u64_get(&t->by_id, id, &value)) {
 		node = (struct node *)(uintptr_t)value;
@@ -458,7 +465,13 @@ void node_forget(struct node_table *t, uint64_t id, uint64_t n)
 				put_locked(t, node, 1);
 		}
 	}
+	trim = t->by_id.used + MANY_NODES < t->peak;
+	if (trim)
+		t->peak = t->by_id.used;
 	pthread_mutex_unlock(&t->lock);
+	/* many small pieces, which free() keeps */
+	if (trim)
+		malloc_trim(0);
 }
 
 struct node_place *node_where(struct node_table *t, struct node *n, unsigned *epoch)

@@ -77,6 +77,7 @@ struct node_table {
 	struct cache *cache; /* borrowed: texts by node */
 	/* The kernel forgets names when it needs the memory, which may be never. */
 	struct share share;
+	size_t peak; /* the most nodes since memory was given back */
 };
 
 /**

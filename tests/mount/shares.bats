@@ -75,7 +75,7 @@ requests_wait() {
 # opener UID N PATH...: opens them in turn, N times or as often as it can, tells how
 # often and why no more, and keeps all open until its input ends.
 opener() {
-	setpriv --reuid="$1" --regid="$1" --clear-groups -- python3 -c '
+	setpriv --reuid="$1" --regid="$1" --clear-groups -- /usr/bin/python3 -c '
 import errno, os, resource, sys
 hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
