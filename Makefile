@@ -192,21 +192,23 @@ $(O)/settings: FORCE
 
 # ---- checks
 
-# Two files run at a time: the longest first, so that none is left for the end.
-BATS_LONGEST := $(wildcard $(patsubst %,tests/cli/%.bats,patience demo binaries daemon \
-	record_programs symbols replay formats record_options record))
-BATS_CLI := $(BATS_LONGEST) $(filter-out $(BATS_LONGEST),$(wildcard tests/cli/*.bats))
-BATS_MOUNT := $(wildcard tests/mount/*.bats)
-BATS_LONG := $(wildcard tests/long/*.bats)
+# Several files run at a time: the longest first, so that none is left for the end.
+longest_first = $(wildcard $(patsubst %,$1/%.bats,$2)) \
+	$(filter-out $(patsubst %,$1/%.bats,$2),$(wildcard $1/*.bats))
+BATS_CLI := $(call longest_first,tests/cli,daemon patience binaries symbols keep demo \
+	record_programs replay formats record_options record)
+BATS_MOUNT := $(call longest_first,tests/mount,readers main_job rotate mount)
+BATS_LONG := $(call longest_first,tests/long,busy)
 HEADERS := $(filter-out %_list.h,$(foreach f,$(FOLDERS) kernel/uapi,$(call files,$f,h)))
 SOURCES := $(filter-out events/generate/%,$(foreach f,$(FOLDERS),$(call files,$f,c)))
 
 export CC O SAN BLESS JOBS
 SUITE_UNIT = suite:unit jobs:$(JOBS) $(UNITS:%=unit:%)
-SUITE_CLI = suite:cli jobs:$(JOBS) bin:$(O)/bin $(BATS_CLI:%=bats:%)
-SUITE_MOUNT = suite:mount jobs:1 bin:$(O)/bin $(BATS_MOUNT:%=bats:%)
+# Commands that are tested wait as long as they compute.
+SUITE_CLI = suite:cli jobs:$$((2*$(JOBS))) bin:$(O)/bin $(BATS_CLI:%=bats:%)
+SUITE_MOUNT = suite:mount jobs:$(JOBS) bin:$(O)/bin $(BATS_MOUNT:%=bats:%)
 SUITE_FUZZ = suite:fuzz jobs:$(JOBS) $(FUZZERS:%=fuzz:%:$(FUZZ_SECONDS))
-SUITE_QEMU = suite:qemu jobs:1 bin:$(O)/bin qemu:6.1:all qemu:6.12:all qemu:arm64:all
+SUITE_QEMU = suite:qemu jobs:$(JOBS) bin:$(O)/bin qemu:6.1:all qemu:6.12:all qemu:arm64:all
 SUITE_QEMU_SMOKE = suite:qemu jobs:1 bin:$(O)/bin qemu:6.1:smoke
 SAN_O := $(O)/san
 RUN = tests/run.sh $(O)/check
@@ -246,7 +248,7 @@ check-long: deps
 check-long-now: all fuzzers san
 	$(Q)$(RUN) $(SAN_SUITES) suite:fuzz-long jobs:$(JOBS) \
 		$(FUZZERS:%=fuzz:%:$(LONG_FUZZ_SECONDS)) \
-		suite:long jobs:1 san: bin:$(O)/bin $(BATS_LONG:%=bats:%) $(SUITE_QEMU)
+		suite:long jobs:$(JOBS) san: bin:$(O)/bin $(BATS_LONG:%=bats:%) $(SUITE_QEMU)
 .PHONY: san
 san:
 	$(Q)+$(MAKE) SAN=address,undefined O=$(SAN_O) all tests
