@@ -208,7 +208,8 @@ SUITE_UNIT = suite:unit jobs:$(JOBS) $(UNITS:%=unit:%)
 SUITE_CLI = suite:cli jobs:$$((2*$(JOBS))) bin:$(O)/bin $(BATS_CLI:%=bats:%)
 SUITE_MOUNT = suite:mount jobs:$(JOBS) bin:$(O)/bin $(BATS_MOUNT:%=bats:%)
 SUITE_FUZZ = suite:fuzz jobs:$(JOBS) $(FUZZERS:%=fuzz:%:$(FUZZ_SECONDS))
-SUITE_QEMU = suite:qemu jobs:$(JOBS) bin:$(O)/bin qemu:6.1:all qemu:6.12:all qemu:arm64:all
+SUITE_QEMU = suite:qemu jobs:$(JOBS) bin:$(O)/bin qemu:6.1:all qemu:6.12:all \
+	qemu:arm64:all
 SUITE_QEMU_SMOKE = suite:qemu jobs:1 bin:$(O)/bin qemu:6.1:smoke
 SAN_O := $(O)/san
 RUN = tests/run.sh $(O)/check
@@ -248,7 +249,8 @@ check-long: deps
 check-long-now: all fuzzers san
 	$(Q)$(RUN) $(SAN_SUITES) suite:fuzz-long jobs:$(JOBS) \
 		$(FUZZERS:%=fuzz:%:$(LONG_FUZZ_SECONDS)) \
-		suite:long jobs:$(JOBS) san: bin:$(O)/bin $(BATS_LONG:%=bats:%) $(SUITE_QEMU)
+		suite:long jobs:$(JOBS) san: bin:$(O)/bin $(BATS_LONG:%=bats:%) \
+		$(SUITE_QEMU)
 .PHONY: san
 san:
 	$(Q)+$(MAKE) SAN=address,undefined O=$(SAN_O) all tests

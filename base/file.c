@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -215,6 +216,20 @@ int file_unnamed(void)
 	for (size_t i = 0; fd < 0 && i < sizeof(dirs) / sizeof(dirs[0]); i++)
 		fd = open(dirs[i], O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	return fd < 0 ? -errno : fd;
+}
+
+size_t file_raise_limit(void)
+{
+	struct rlimit lim;
+
+	if (getrlimit(RLIMIT_NOFILE, &lim))
+		return 0;
+	if (lim.rlim_cur < lim.rlim_max) {
+		lim.rlim_cur = lim.rlim_max;
+		if (setrlimit(RLIMIT_NOFILE, &lim))
+			getrlimit(RLIMIT_NOFILE, &lim);
+	}
+	return lim.rlim_cur;
 }
 
 int file_mkdirs(int dirfd, const char *path, mode_t mode, struct err *err)

@@ -42,6 +42,8 @@ int file_replace(int dirfd, const char *path, const void *data, size_t len, mode
 /* A new file without a name, for data too long for memory: in $TMPDIR, /var/tmp or /tmp.
  * Returns a descriptor, or -errno. */
 int file_unnamed(void);
+/* Allows this process as many descriptors as it may have; returns how many. */
+size_t file_raise_limit(void);
 /* mkdir -p; existing directories are fine. */
 int file_mkdirs(int dirfd, const char *path, mode_t mode, struct err *err);
 /* rm -r; a missing path is fine; never follows a symbolic link. */

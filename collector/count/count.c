@@ -149,7 +149,7 @@ static int prepare(struct run *r, struct err *err)
 		rc = coll_launch_prepare(&r->launch, r->opt.command, &r->watch.old_mask,
 					 err);
 	/* the command was forked before, and keeps the limit that it should have */
-	coll_perf_raise_limit();
+	file_raise_limit();
 	if (!rc)
 		rc = coll_watch_processes(&r->watch, &r->opt.pids, err);
 	if (!rc)

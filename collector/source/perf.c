@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/vec.h"
 #include "collector/source/counters.h"
 #include "collector/source/cpus.h"
@@ -367,7 +368,7 @@ static int open_perf(const struct coll_source_want *w, struct coll_source **out,
 	s->on_exec = opt->on_exec;
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	notes[0] = '\0';
-	coll_perf_raise_limit();
+	file_raise_limit(); /* events need many */
 	rc = s->epoll < 0 ? err_errno(err, -errno, "epoll")
 			  : coll_cpus_online(&s->cpus, err);
 	if (!rc)

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -293,16 +292,6 @@ bool coll_perf_read(int fd, struct coll_perf_value *out)
 		return true;
 	*out = (struct coll_perf_value){ 0 };
 	return false;
-}
-
-void coll_perf_raise_limit(void)
-{
-	struct rlimit lim;
-
-	if (getrlimit(RLIMIT_NOFILE, &lim) || lim.rlim_cur == lim.rlim_max)
-		return;
-	lim.rlim_cur = lim.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &lim);
 }
 
 int coll_perf_open_sideband(const struct coll_perf_open *how, struct err *err)

@@ -46,9 +46,6 @@ struct coll_perf_value {
 /* False, and all 0, if the kernel does not tell: it gave the event up. */
 bool coll_perf_read(int fd, struct coll_perf_value *out);
 
-/* Lets this process have as many descriptors as it may: events need many. */
-void coll_perf_raise_limit(void);
-
 /* Opens an event of this thread that only counts, in the group of another one; -1: as the
  * first of a group.  Returns the descriptor, or -errno. */
 int coll_perf_open_group(const struct coll_event *e, int group);

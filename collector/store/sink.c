@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "collector/who/recognize.h"
 #include "libspec/name/name.h"
@@ -40,19 +40,11 @@ struct coll_file {
 
 static uint32_t default_max_open(void)
 {
-	struct rlimit lim;
+	size_t limit = file_raise_limit();
 
-	if (getrlimit(RLIMIT_NOFILE, &lim))
-		return MIN_OPEN;
-	if (lim.rlim_cur < lim.rlim_max) {
-		lim.rlim_cur = lim.rlim_max;
-		if (setrlimit(RLIMIT_NOFILE, &lim) || getrlimit(RLIMIT_NOFILE, &lim))
-			return MIN_OPEN;
-	}
-	if (lim.rlim_cur >= MAX_OPEN + KEEP_FREE)
+	if (limit >= MAX_OPEN + KEEP_FREE)
 		return MAX_OPEN;
-	return lim.rlim_cur > MIN_OPEN + KEEP_FREE ? (uint32_t)lim.rlim_cur - KEEP_FREE
-						   : MIN_OPEN;
+	return limit > MIN_OPEN + KEEP_FREE ? (uint32_t)limit - KEEP_FREE : MIN_OPEN;
 }
 
 int coll_sink_init(struct coll_sink *s, int session_fd, struct coll_images *images,

@@ -246,6 +246,7 @@ static int serve(const struct mount_options *o, const char *session_dir, int rea
 	/* large texts go back to the system when they are closed: without this, malloc
 	 * keeps what it has seen freed once */
 	mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
+	file_raise_limit(); /* long texts are in files */
 	fuse_set_log_func(fuse_says);
 	rc = set_up(&m, &err);
 	if (!rc)
