@@ -69,6 +69,8 @@ static void getattr_dir(struct fuse_fs *fs, fuse_req_t req, struct node *n)
 	struct node_place *np;
 	int rc = fs_viewer_init(fs, req, &who);
 
+	if (!rc && n->viewers && n->viewers != who.key)
+		rc = -ESTALE;
 	if (!rc)
 		rc = fs_place(fs, n, &who.v, &np);
 	if (rc == -EAGAIN) {
@@ -182,21 +184,19 @@ static const struct {
 enum { NR_XATTRS = sizeof(xattrs) / sizeof(xattrs[0]) };
 
 /* Where a directory is: its newest place if that is quick to find.  NULL: it is none. */
-static struct node_place *dir_place(struct fuse_fs *fs, fuse_ino_t ino,
+static struct node_place *dir_place(struct fuse_fs *fs, struct node *n,
 				    const struct viewer *v)
 {
-	struct node *n = node_get(&fs->nodes, ino);
 	struct node_place *np = NULL, *newer;
 	unsigned epoch;
 
-	if (n && S_ISDIR(node_attr_of(&fs->nodes, n).mode)) {
+	if (S_ISDIR(node_attr_of(&fs->nodes, n).mode)) {
 		np = node_where(&fs->nodes, n, &epoch);
 		if (np && !fs_place(fs, n, v, &newer)) {
 			node_place_put(np);
 			np = newer;
 		}
 	}
-	node_put(&fs->nodes, n);
 	return np;
 }
 
@@ -211,54 +211,107 @@ static void reply_xattr(fuse_req_t req, const char *data, size_t len, size_t siz
 		fuse_reply_buf(req, data, len);
 }
 
-/* A directory's place for whoever asks; -ENODATA: it is none. */
-static int xattr_place(struct fuse_fs *fs, fuse_req_t req, fuse_ino_t ino,
-		       struct node_place **out)
+/* The value of attribute number @which; -1: the names of those that have a value, since
+ * programs that copy them fail on others.  @p NULL: of what is no directory. */
+static int xattr_text(const struct place *p, int which, struct strbuf *out)
+{
+	CLEANUP(strbuf_fini) struct strbuf value = { 0 };
+
+	if (which >= 0)
+		return p ? xattrs[which].get(p, out) : -ENODATA;
+	for (int i = 0; p && i < NR_XATTRS; i++)
+		if (!xattrs[i].get(p, &value))
+			strbuf_add(out, xattrs[i].name, strlen(xattrs[i].name) + 1);
+	return strbuf_error(&value);
+}
+
+static void reply_xattr_of(fuse_req_t req, const struct place *p, int which, size_t size)
+{
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+	int rc = xattr_text(p, which, &text);
+
+	rc = rc ? rc : strbuf_error(&text);
+	if (rc)
+		fuse_reply_err(req, fs_errno(rc));
+	else
+		reply_xattr(req, strbuf_str(&text), text.len, size);
+}
+
+/* Of a directory that is looked for only now. */
+struct xattr_work {
+	struct fs_work work; /* first */
+	int which;
+};
+
+static void xattr_reply(void *arg, int rc, struct waiter *w)
+{
+	CLEANUP(node_place_fini) struct node_place *np = NULL;
+	struct xattr_work *x = arg;
+	size_t size = ((struct fs_waiter *)w)->size;
+	fuse_req_t req = fs_waiter_take((struct fs_waiter *)w);
+	unsigned epoch;
+
+	if (!rc)
+		np = node_where(&x->work.fs->nodes, x->work.node, &epoch);
+	if (rc)
+		fuse_reply_err(req, fs_errno(rc));
+	else
+		reply_xattr_of(req, np ? &np->p : NULL, x->which, size);
+}
+
+static const struct job_ops xattr_ops = { getattr_run, xattr_reply, getattr_free };
+
+/* Takes over @n and @who. */
+static void xattr_ask(struct fuse_fs *fs, fuse_req_t req, struct node *n,
+		      struct fs_viewer *who, int which, size_t size)
+{
+	struct xattr_work *x = fs_work_new(sizeof(*x), fs, req, who, n);
+
+	if (!x)
+		return;
+	x->which = which;
+	fs_ask(fs, req, &xattr_ops, &x->work,
+	       &(struct fs_key){
+		       .op = 'x', .id = n, .name = which < 0 ? "" : xattrs[which].name },
+	       &(struct fs_waiter){ .size = size });
+}
+
+static void get_xattr(struct fuse_fs *fs, fuse_req_t req, fuse_ino_t ino, int which,
+		      size_t size)
 {
 	CLEANUP(fs_viewer_fini) struct fs_viewer who = { 0 };
-	int rc = fs_viewer_init(fs, req, &who);
+	CLEANUP(node_place_fini) struct node_place *np = NULL;
+	struct node *n = node_get(&fs->nodes, ino);
+	int rc = n ? fs_viewer_init(fs, req, &who) : -ESTALE;
 
+	if (!rc && node_is_later(&fs->nodes, n)) {
+		xattr_ask(fs, req, n, &who, which, size);
+		return;
+	}
+	if (!rc)
+		np = dir_place(fs, n, &who.v);
 	if (rc)
-		return rc;
-	*out = dir_place(fs, ino, &who.v);
-	return *out ? 0 : -ENODATA;
+		fuse_reply_err(req, fs_errno(rc));
+	else
+		reply_xattr_of(req, np ? &np->p : NULL, which, size);
+	node_put(&fs->nodes, n);
 }
 
 void fs_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 {
-	CLEANUP(node_place_fini) struct node_place *np = NULL;
-	CLEANUP(strbuf_fini) struct strbuf value = { 0 };
-	struct fuse_fs *fs = fuse_req_userdata(req);
-	int which = 0, rc = -ENODATA;
+	int which = 0;
 
 	while (which < NR_XATTRS && strcmp(name, xattrs[which].name) != 0)
 		which++;
 	if (which < NR_XATTRS)
-		rc = xattr_place(fs, req, ino, &np);
-	rc = rc ? rc : xattrs[which].get(&np->p, &value);
-	rc = rc ? rc : strbuf_error(&value);
-	if (rc)
-		fuse_reply_err(req, fs_errno(rc));
+		get_xattr(fuse_req_userdata(req), req, ino, which, size);
 	else
-		reply_xattr(req, strbuf_str(&value), value.len, size);
+		fuse_reply_err(req, ENODATA);
 }
 
-/* Only attributes that have a value: programs that copy them fail on others. */
 void fs_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 {
-	CLEANUP(node_place_fini) struct node_place *np = NULL;
-	struct fuse_fs *fs = fuse_req_userdata(req);
-	CLEANUP(strbuf_fini) struct strbuf list = { 0 };
-	CLEANUP(strbuf_fini) struct strbuf value = { 0 };
-	int rc = xattr_place(fs, req, ino, &np);
-
-	for (int i = 0; i < NR_XATTRS && !rc; i++)
-		if (!xattrs[i].get(&np->p, &value))
-			strbuf_add(&list, xattrs[i].name, strlen(xattrs[i].name) + 1);
-	if (strbuf_error(&list))
-		fuse_reply_err(req, ENOMEM);
-	else
-		reply_xattr(req, strbuf_str(&list), list.len, size);
+	get_xattr(fuse_req_userdata(req), req, ino, -1, size);
 }
 
 /* As in /proc there are no blocks, so df leaves it out. */

@@ -10,6 +10,8 @@
 #include "base/clock.h"
 
 enum { SECTOR = 512 };
+/* Comparing a longer text with the node's is left to a worker. */
+enum { QUICK_TEXT = 256 << 10 };
 
 int fs_attr(struct fuse_fs *fs, const struct place *p, uint64_t ino,
 	    struct node_attr *out)
@@ -135,6 +137,93 @@ static bool same_places(const struct place *a, const struct place *b)
 	       (a->base && b->base && a->base->p.cat == b->base->p.cat);
 }
 
+void fs_found_fini(struct node_found *found)
+{
+	place_fini(&found->place);
+	text_put(found->text);
+	*found = (struct node_found){ 0 };
+}
+
+/*
+ * A file's text, if it is cached.  Otherwise GETATTR and OPEN make it: until LOOKUP is
+ * answered, the kernel blocks all others that look the name up, even against signals.
+ * Files of the root may read otherwise the next time, so their text is made here, and is
+ * part of the node.
+ */
+static int find_text(struct fuse_fs *fs, const struct viewer *v, struct node_found *found)
+{
+	struct text *text = tree_text_cached(fs->tree, &found->place, v);
+	struct err err = { 0 };
+	int rc = 0;
+
+	found->keep_text = !found->place.cat;
+	if (!text && found->keep_text)
+		rc = tree_text(fs->tree, &found->place, v, &text, &err);
+	if (rc)
+		return rc;
+	if (text && viewer_quick(v) && text->len > QUICK_TEXT) {
+		text_put(text);
+		text = NULL;
+	}
+	found->text = text;
+	found->digest = text ? fs_digest(text) : 0;
+	return 0;
+}
+
+int fs_find(struct fuse_fs *fs, struct node *parent, const struct node_name *name,
+	    const struct viewer *v, struct node_found *found)
+{
+	CLEANUP(node_place_fini) struct node_place *np = NULL;
+	const struct place *file = NULL;
+	struct err err = { 0 };
+	uint64_t ino;
+	int rc;
+
+	*found = (struct node_found){ .epoch = atomic_load(&fs->epoch) };
+	rc = fs_place(fs, parent, v, &np);
+	if (!rc)
+		rc = tree_step(fs->tree, &np->p, name->name, name->len, v, &found->place,
+			       &err);
+	if (rc)
+		return rc;
+	if (place_is_file(&found->place))
+		file = &found->place;
+	ino = fs_ino(node_attr_of(&fs->nodes, parent).ino, name->name, name->len, file,
+		     fs_personal(fs, &found->place) ? name->viewers : 0);
+	rc = fs_attr(fs, &found->place, ino, &found->attr);
+	if (!rc && file)
+		rc = find_text(fs, v, found);
+	if (rc)
+		fs_found_fini(found);
+	return rc;
+}
+
+/* Looks for what a lookup only promised. */
+static int keep_promise(struct fuse_fs *fs, struct node *n, const struct viewer *v,
+			struct node_place **out)
+{
+	struct node_name name = { n->name, n->name_len, n->viewers, n->uid };
+	struct node_found found;
+	struct node_place *np;
+	int rc;
+
+	if (viewer_quick(v))
+		return -EAGAIN;
+	rc = fs_find(fs, n->parent, &name, v, &found);
+	if (rc)
+		return rc;
+	if (!S_ISDIR(found.attr.mode)) {
+		fs_found_fini(&found);
+		return -ESTALE;
+	}
+	np = node_place_new(&found.place);
+	if (!np)
+		return -ENOMEM;
+	*out = node_place_get(np);
+	node_moved(&fs->nodes, n, np, &found.attr, found.epoch);
+	return 0;
+}
+
 int fs_place(struct fuse_fs *fs, struct node *n, const struct viewer *v,
 	     struct node_place **out)
 {
@@ -146,7 +235,8 @@ int fs_place(struct fuse_fs *fs, struct node *n, const struct viewer *v,
 
 	np = node_where(&fs->nodes, n, &then);
 	if (!np)
-		return -ESTALE;
+		return node_is_later(&fs->nodes, n) ? keep_promise(fs, n, v, out)
+						    : -ESTALE;
 	if (!is_settled(fs, &np->p, then, now)) {
 		rc = place_copy(&np->p, &fresh);
 		if (rc)

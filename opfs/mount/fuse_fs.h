@@ -46,8 +46,18 @@ enum { FS_BLOCK = 4096 }; /* what stat and statfs give as a size to read */
 void fs_reply_attr(struct fuse_fs *fs, fuse_req_t req, struct node *n,
 		   const struct place *p);
 
+/**
+ * fs_find - what @name in a directory is
+ * @v: a quick one gets -EAGAIN if that takes long
+ * Returns as tree_step(); @found is the caller's, fs_found_fini().
+ */
+int fs_find(struct fuse_fs *fs, struct node *parent, const struct node_name *name,
+	    const struct viewer *v, struct node_found *found);
+void fs_found_fini(struct node_found *found);
+
 /*
- * The newest place of a node.  -ESTALE: it does not exist any more (the kernel then looks
+ * The newest place of a node; of one that nobody has looked for yet, it is looked for, as
+ * fs_find() does.  -ESTALE: it does not exist any more (the kernel then looks
  * the path up again); -EAGAIN: a quick viewer would have to wait.
  */
 int fs_place(struct fuse_fs *fs, struct node *n, const struct viewer *v,

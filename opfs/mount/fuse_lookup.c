@@ -10,77 +10,12 @@
 #include "opfs/mount/fuse_fs.h"
 #include "opfs/mount/fuse_request.h"
 
-/* Comparing a longer text with the node's is left to a worker. */
-enum { QUICK_TEXT = 256 << 10 };
-
 struct lookup {
 	struct fs_work work; /* first */
 	struct node_found found;
 	struct text *text; /* owned */
 	char name[];
 };
-
-static void found_fini(struct node_found *found)
-{
-	place_fini(&found->place);
-	text_put(found->text);
-	*found = (struct node_found){ 0 };
-}
-
-/*
- * A file's text, if it is cached.  Otherwise GETATTR and OPEN make it: until LOOKUP is
- * answered, the kernel blocks all others that look the name up, even against signals.
- * Files of the root may read otherwise the next time, so their text is made here, and is
- * part of the node.
- */
-static int find_text(struct fuse_fs *fs, const struct viewer *v, struct node_found *found)
-{
-	struct text *text = tree_text_cached(fs->tree, &found->place, v);
-	struct err err = { 0 };
-	int rc = 0;
-
-	found->keep_text = !found->place.cat;
-	if (!text && found->keep_text)
-		rc = tree_text(fs->tree, &found->place, v, &text, &err);
-	if (rc)
-		return rc;
-	if (text && viewer_quick(v) && text->len > QUICK_TEXT) {
-		text_put(text);
-		text = NULL;
-	}
-	found->text = text;
-	found->digest = text ? fs_digest(text) : 0;
-	return 0;
-}
-
-/* What @name in a directory is.  -EAGAIN: that takes too long for a quick viewer. */
-static int resolve(struct fuse_fs *fs, struct node *parent, const struct node_name *name,
-		   const struct viewer *v, struct node_found *found)
-{
-	CLEANUP(node_place_fini) struct node_place *np = NULL;
-	const struct place *file = NULL;
-	struct err err = { 0 };
-	uint64_t ino;
-	int rc;
-
-	*found = (struct node_found){ .epoch = atomic_load(&fs->epoch) };
-	rc = fs_place(fs, parent, v, &np);
-	if (!rc)
-		rc = tree_step(fs->tree, &np->p, name->name, name->len, v, &found->place,
-			       &err);
-	if (rc)
-		return rc;
-	if (place_is_file(&found->place))
-		file = &found->place;
-	ino = fs_ino(node_attr_of(&fs->nodes, parent).ino, name->name, name->len, file,
-		     fs_personal(fs, &found->place) ? name->viewers : 0);
-	rc = fs_attr(fs, &found->place, ino, &found->attr);
-	if (!rc && file)
-		rc = find_text(fs, v, found);
-	if (rc)
-		found_fini(found);
-	return rc;
-}
 
 static double entry_timeout(const struct fuse_fs *fs, const struct place *p,
 			    unsigned epoch)
@@ -164,8 +99,8 @@ static int lookup_run(void *arg, const atomic_bool *cancel)
 	struct node_name name = name_of(l);
 
 	l->work.who.v.cancel = cancel;
-	found_fini(&l->found);
-	return resolve(l->work.fs, l->work.node, &name, &l->work.who.v, &l->found);
+	fs_found_fini(&l->found);
+	return fs_find(l->work.fs, l->work.node, &name, &l->work.who.v, &l->found);
 }
 
 static void lookup_reply(void *arg, int rc, struct waiter *w)
@@ -187,7 +122,7 @@ static void lookup_free(void *arg)
 {
 	struct lookup *l = arg;
 
-	found_fini(&l->found);
+	fs_found_fini(&l->found);
 	fs_work_fini(&l->work);
 	free(l);
 }
@@ -207,6 +142,43 @@ static void lookup_ask(struct fuse_fs *fs, fuse_req_t req, struct node *parent,
 	fs_ask(fs, req, &lookup_ops, &l->work,
 	       &(struct fs_key){ .op = 'l', .id = parent, .name = name },
 	       &(struct fs_waiter){ 0 });
+}
+
+/*
+ * Until a LOOKUP is answered, the kernel makes all others wait that look up the same
+ * name, even against signals, and, if somebody wants to create something there, all names
+ * of the directory.  So where files outside have to be read, it is told that there is a
+ * directory, which is looked for when it is used.  False: it cannot be a directory only.
+ */
+static bool reply_later(struct fuse_fs *fs, fuse_req_t req, struct node *parent,
+			const struct node_name *name)
+{
+	struct node_found found = { .later = true };
+	struct fuse_entry_param e = { .generation = 1 };
+	struct node_place *np;
+	struct node_attr attr;
+	unsigned epoch;
+	bool outside;
+	int rc;
+
+	np = fs->shared ? node_where(&fs->nodes, parent, &epoch) : NULL;
+	outside = np && tree_asks_outside(&np->p, name->name, name->len);
+	node_place_put(np);
+	if (!outside)
+		return false;
+	found.attr = node_attr_of(&fs->nodes, parent);
+	found.attr.ino =
+		fs_ino(found.attr.ino, name->name, name->len, NULL, name->viewers);
+	found.attr.size = 0;
+	rc = node_enter(&fs->nodes, parent, name, &found, &e.ino, &attr);
+	if (rc) {
+		fuse_reply_err(req, fs_errno(fs_tell_full(fs, name->uid, rc)));
+		return true;
+	}
+	fs_stat(&attr, &e.attr);
+	if (fuse_reply_entry(req, &e))
+		node_forget(&fs->nodes, e.ino, 1);
+	return true;
 }
 
 /* "." and "..": the kernel asks when it has forgotten the parent. */
@@ -235,6 +207,9 @@ void fs_lookup(fuse_req_t req, fuse_ino_t ino, const char *text)
 	int rc;
 
 	rc = parent ? fs_viewer_init(fs, req, &who) : -ESTALE;
+	/* whose directory it is decides whether there is one */
+	if (!rc && parent->viewers != who.key && node_is_later(&fs->nodes, parent))
+		rc = -ESTALE;
 	if (rc) {
 		fuse_reply_err(req, fs_errno(rc));
 		node_put(&fs->nodes, parent);
@@ -247,7 +222,11 @@ void fs_lookup(fuse_req_t req, fuse_ino_t ino, const char *text)
 	}
 	name.viewers = who.key;
 	name.uid = who.v.cred.uid;
-	rc = resolve(fs, parent, &name, &who.v, &found);
+	rc = fs_find(fs, parent, &name, &who.v, &found);
+	if (rc == -EAGAIN && reply_later(fs, req, parent, &name)) {
+		node_put(&fs->nodes, parent);
+		return;
+	}
 	if (rc == -EAGAIN) {
 		lookup_ask(fs, req, parent, text, &who);
 		return;

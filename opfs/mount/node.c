@@ -393,10 +393,16 @@ static int enter_locked(struct node_table *t, const struct strbuf *key,
 		rc = add_node(t, n, key);
 		if (rc)
 			return rc;
+		n->later = found->later;
+		n->attr = found->attr;
 		*fresh = NULL;
 	}
 	if (!n->nlookup++)
 		n->refs++;
+	*out = n;
+	if (found->later)
+		return 0;
+	n->later = false;
 	was = n->attr;
 	n->attr = found->attr;
 	n->epoch = found->epoch;
@@ -410,7 +416,6 @@ static int enter_locked(struct node_table *t, const struct strbuf *key,
 	}
 	if (!at || n->place) /* otherwise the cache has it, with the text */
 		swap_place(n, place);
-	*out = n;
 	return 0;
 }
 
@@ -485,6 +490,16 @@ struct node_place *node_where(struct node_table *t, struct node *n, unsigned *ep
 	return np;
 }
 
+bool node_is_later(struct node_table *t, struct node *n)
+{
+	bool later;
+
+	pthread_mutex_lock(&t->lock);
+	later = n->later;
+	pthread_mutex_unlock(&t->lock);
+	return later;
+}
+
 void node_moved(struct node_table *t, struct node *n, struct node_place *place,
 		const struct node_attr *attr, unsigned epoch)
 {
@@ -495,6 +510,7 @@ void node_moved(struct node_table *t, struct node *n, struct node_place *place,
 		was = n->place;
 		n->place = place;
 		n->attr = *attr;
+		n->later = false;
 	}
 	n->epoch = epoch;
 	pthread_mutex_unlock(&t->lock);

@@ -61,6 +61,7 @@ struct node {
 	int refs; /* users and children, and 1 while nlookup is not 0 */
 	uint64_t nlookup;
 	bool named;               /* a lookup of its name gives this node */
+	bool later;               /* whether it is there is found out when it is used */
 	struct node_place *place; /* where it is in the tree; see node_where() */
 	unsigned epoch;           /* when @place was last found to be the newest */
 	struct node_attr attr;
@@ -107,6 +108,7 @@ struct node_name {
 struct node_found {
 	struct place place; /* taken over */
 	struct node_attr attr;
+	bool later;        /* nothing yet: @attr is a directory's, @place is empty */
 	struct text *text; /* of a file, if it is there already; borrowed */
 	uint64_t digest;   /* of @text */
 	unsigned epoch;
@@ -126,11 +128,14 @@ void node_count_lookup(struct node_table *t, struct node *n);
 /* The kernel gives back @n lookups of a node. */
 void node_forget(struct node_table *t, uint64_t id, uint64_t n);
 
-/* Where a node is, referenced, and the epoch in which that was found.  NULL: it is a file
- * of a live session whose text was dropped, and cannot be made again. */
+/* Where a node is, referenced, and the epoch in which that was found.  NULL: nobody has
+ * looked yet, see node_is_later(); or it is a file of a live session whose text was
+ * dropped, and cannot be made again. */
 struct node_place *node_where(struct node_table *t, struct node *n, unsigned *epoch);
-/* A directory moved to another generation.  Takes over @place; NULL: it was found to be
- * still the same. */
+/* Is it only promised that this is a directory? */
+bool node_is_later(struct node_table *t, struct node *n);
+/* A directory was found, or moved to another generation.  Takes over @place; NULL: it was
+ * found to be still the same. */
 void node_moved(struct node_table *t, struct node *n, struct node_place *place,
 		const struct node_attr *attr, unsigned epoch);
 struct node_attr node_attr_of(struct node_table *t, struct node *n);

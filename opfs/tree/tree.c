@@ -153,6 +153,18 @@ bool tree_is_probe(const char *name, size_t len)
 	return reasons_is_probe(name, len);
 }
 
+bool tree_asks_outside(const struct place *from, const char *name, size_t len)
+{
+	const struct spec_tag *tag = from->tag;
+	struct spec_word word;
+
+	if (from->kind == PLACE_PROFILE)
+		tag = spec_word_parse(name, len, &word) && word.value ? word.tag : NULL;
+	else if (from->kind != PLACE_VALUES && from->kind != PLACE_PREFIX)
+		tag = NULL;
+	return tag && (tag->id == SPEC_SYMBOL || tag->kind == SPEC_TAG_IMAGES);
+}
+
 static int walk_from(struct tree *t, struct place *at, const char *path,
 		     const struct viewer *v, size_t *bad, struct err *err);
 

@@ -52,6 +52,10 @@ int tree_step(struct tree *t, const struct place *from, const char *name, size_t
 int tree_walk(struct tree *t, const char *path, const struct viewer *v, struct place *out,
 	      size_t *bad, struct err *err);
 
+/* Does @name, if it leads anywhere, lead to a directory, and may only files outside the
+ * session directory tell whether it does: a symbol, or an image by its path? */
+bool tree_asks_outside(const struct place *from, const char *name, size_t len);
+
 /* Moves a place to the newest generation of its sessions; -ENOENT if it selects nothing
  * there any more, or the session has gone. */
 int tree_refresh(struct tree *t, struct place *p, const struct viewer *v,

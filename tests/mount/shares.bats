@@ -45,9 +45,12 @@ requests_wait() {
 	[ "$(cat "$at/$(mountpoint -d "$M" | cut -d: -f2)/waiting")" -ge "$1" ]
 }
 
-@test "a report comes while another user's wait for a file system that never answers" {
+# $W/slow shows $W/files, programs p1 to p$1, until slow_never.
+slow_programs() {
+	local i
+
 	mkdir "$W/files" "$W/slow"
-	for i in $(seq 16); do cp /bin/true "$W/files/p$i"; done
+	for i in $(seq "$1"); do cp /bin/true "$W/files/p$i"; done
 	# shellcheck disable=SC2046
 	${CC:-gcc} -std=gnu17 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -O1 -o "$W/slowfs" \
 		"$OPFS_TOP/tests/programs/slowfs.c" $(pkg-config --cflags --libs fuse3)
@@ -55,21 +58,72 @@ requests_wait() {
 	"$W/slowfs" "$W/slow" "$W/files" "$W/control" >/dev/null 2>&1 3>&- &
 	slow_pid=$!
 	wait_for mountpoint -q "$W/slow"
+}
+
+# In the background, as a user.
+start_as() {
+	busy_start setpriv --reuid="$1" --regid="$1" --clear-groups -- "${@:2}"
+}
+
+@test "a report comes while another user's wait for a file system that never answers" {
+	slow_programs 16
 	sessions 16 "$W/slow"
 	python3 "$MKSESSION" "$D" <<<'[{"session": "mine", "app": "/bin/true",
 		"samples": {"0x1100": 7}}]'
 	chmod -R a+rX "$D"
 	mount_for_all
 	echo never >"$W/control"
-	for i in $(seq 16); do
-		busy_start setpriv --reuid=$alice --regid=$alice --clear-groups -- \
-			cat "$M/s$i/report"
-	done
+	for i in $(seq 16); do start_as $alice cat "$M/s$i/report"; done
 	wait_for requests_wait 16
 	run -0 as $bob cat "$M/mine/report"
 	[[ $output == *true* ]]
 	# two of hers at a time give up, after half a minute
 	requests_wait 12
+}
+
+@test "names that another user looks up for ever keep nobody from the same directory" {
+	slow_programs 1
+	sessions 1 "$W/slow"
+	mount_for_all
+	echo never >"$W/control"
+	start_as $alice cat "$M/s1/symbol:main/report"
+	start_as $alice stat "$M/s1/image:$W/slow/none/x"
+	wait_for requests_wait 2
+	# who creates something locks the directory until all lookups in it are answered
+	run as $alice mkdir "$M/s1/symbol:new" "$M/s1/new"
+	[[ $output == *"Read-only file system"* || $output == *denied* ||
+		$output == *exists* ]]
+	run -0 as $bob cat "$M/s1/README"
+	run as $bob ls "$M/s1/no-such-image"
+	[ "$status" = 2 ]
+	requests_wait 2
+}
+
+@test "what is looked up later is there, or is not, as if it had been at once" {
+	cp /bin/true "$W/true"
+	sessions 1 "$W"
+	cp /bin/true "$W/p1"
+	mount_for_all
+	run -1 as $alice cat "$M/s1/symbol:nosuch/report"
+	[[ $output == *"No such file or directory"* ]]
+	run -1 as $alice stat "$M/s1/symbol:nosuch"
+	run -1 as $alice test -e "$M/s1/symbol:nosuch"
+	run -2 as $alice ls "$M/s1/symbol:nosuch/"
+	run ! as $alice sh -c "cd $M/s1/symbol:nosuch"
+	run ! as $alice cat "$M/s1/symbol:nosuch/symbol:other/image:$W/p2/report"
+	ln -s "$W/p1" "$W/link"
+	[ "$(as $alice stat -c %s "$M/s1/image:$W/link")" = 1 ]
+	[ "$(as $bob stat -c %i "$M/s1/image:$W/link")" = \
+		"$(as $bob stat -c %i "$M/s1/image:$W/link/.")" ]
+	run -0 as $alice sh -c "cd $M/s1/image:$W/link && pwd -P && ls && cat report"
+	[[ $output == *"image:$W/link"* && $output == *p1* ]]
+	run -0 as $alice /usr/bin/python3 -c 'import os, sys
+print(os.getxattr(sys.argv[1], "user.opfs.samples"), os.listxattr(sys.argv[2]))' \
+		"$M/s1/image:$W/./link" "$M/s1/image:$W/../${W##*/}/link"
+	[[ $output == *"b'1'"*user.opfs.percent* ]]
+	run ! as $alice /usr/bin/python3 -c 'import os, sys
+os.getxattr(sys.argv[1], "user.opfs.samples")' "$M/s1/image:$W/./nosuch"
+	[[ $output == *"No such file"* ]]
 }
 
 # opener UID N PATH...: opens them in turn, N times or as often as it can, tells how

@@ -78,6 +78,52 @@ static uint64_t enter(uint64_t parent, const char *name, uint64_t viewers,
 	return id;
 }
 
+Test(node, what_is_looked_for_later_becomes_a_directory_once)
+{
+	struct node_name name = { "symbol:x", 8, 7, 7 };
+	struct node_found promise = { .attr = dir_attr, .later = true };
+	struct place at = { .kind = PLACE_PROFILE };
+	struct node_attr attr = dir_attr;
+	struct node *root = node_get(&t, 1), *n;
+	struct node_place *np;
+	uint64_t id, again;
+	unsigned epoch;
+
+	cr_expect_eq(node_enter(&t, root, &name, &promise, &id, &attr), 0);
+	n = node_get(&t, id);
+	cr_expect(node_is_later(&t, n));
+	cr_expect_null(node_where(&t, n, &epoch));
+	attr.size = 33;
+	node_moved(&t, n, node_place_new(&at), &attr, 4);
+	cr_expect_not(node_is_later(&t, n));
+	np = node_where(&t, n, &epoch);
+	cr_expect(np && np->p.kind == PLACE_PROFILE);
+	node_place_put(np);
+	/* promised again, it stays what it is */
+	cr_expect_eq(node_enter(&t, root, &name, &promise, &again, &attr), 0);
+	cr_expect_eq(again, id);
+	cr_expect_not(node_is_later(&t, n));
+	cr_expect_eq(node_attr_of(&t, n).size, 33u);
+	node_put(&t, n);
+	node_put(&t, root);
+}
+
+Test(node, what_is_looked_for_later_may_be_found_by_a_lookup)
+{
+	struct node_name name = { "symbol:x", 8, 7, 7 };
+	struct node_found promise = { .attr = dir_attr, .later = true };
+	struct node_attr attr;
+	struct node *root = node_get(&t, 1), *n;
+	uint64_t id;
+
+	cr_expect_eq(node_enter(&t, root, &name, &promise, &id, &attr), 0);
+	n = node_get(&t, id);
+	cr_expect_eq(enter(1, "symbol:x", 7, &dir_attr, &saved, NULL, NULL), id);
+	cr_expect_not(node_is_later(&t, n));
+	node_put(&t, n);
+	node_put(&t, root);
+}
+
 Test(node, a_user_has_a_share_of_nodes_until_the_kernel_forgets_them)
 {
 	static const char *const names[] = { "a", "b", "c", "d" };
