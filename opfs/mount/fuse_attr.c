@@ -125,16 +125,20 @@ void fs_readlink(fuse_req_t req, fuse_ino_t ino)
 	node_put(&fs->nodes, n);
 }
 
-static int xattr_samples(const struct place *p, struct strbuf *out)
+static int xattr_samples(const struct place *p, const struct viewer *reader,
+			 struct strbuf *out)
 {
+	(void)reader;
 	strbuf_printf(out, "%llu", (unsigned long long)place_samples(p));
 	return 0;
 }
 
-static int xattr_percent(const struct place *p, struct strbuf *out)
+static int xattr_percent(const struct place *p, const struct viewer *reader,
+			 struct strbuf *out)
 {
 	uint64_t all = place_session_samples(p);
 
+	(void)reader;
 	if (!all)
 		return -ENODATA;
 	strbuf_printf(out, "%.4f", 100.0 * (double)place_samples(p) / (double)all);
@@ -149,23 +153,26 @@ static int add_known(const char *text, struct strbuf *out)
 	return 0;
 }
 
-static int xattr_comm(const struct place *p, struct strbuf *out)
+static int xattr_comm(const struct place *p, const struct viewer *reader,
+		      struct strbuf *out)
 {
-	const struct spec_task *task = place_task(p);
+	const struct spec_task *task = place_task(p, reader);
 
 	return add_known(task ? task->comm : NULL, out);
 }
 
-static int xattr_cmdline(const struct place *p, struct strbuf *out)
+static int xattr_cmdline(const struct place *p, const struct viewer *reader,
+			 struct strbuf *out)
 {
-	const struct spec_task *task = place_task(p);
+	const struct spec_task *task = place_task(p, reader);
 
 	return add_known(task ? task->cmdline : NULL, out);
 }
 
-static int xattr_cgroup(const struct place *p, struct strbuf *out)
+static int xattr_cgroup(const struct place *p, const struct viewer *reader,
+			struct strbuf *out)
 {
-	const struct spec_task *task = place_task(p);
+	const struct spec_task *task = place_task(p, reader);
 
 	return add_known(task ? task->cgroup : NULL, out);
 }
@@ -173,13 +180,21 @@ static int xattr_cgroup(const struct place *p, struct strbuf *out)
 /* Extended attributes of directories. */
 static const struct {
 	const char *name;
-	int (*get)(const struct place *p, struct strbuf *out); /* 0 or -errno */
+	/* 0 or -errno */
+	int (*get)(const struct place *p, const struct viewer *reader,
+		   struct strbuf *out);
 } xattrs[] = {
 	{ "user.opfs.samples", xattr_samples }, { "user.opfs.percent", xattr_percent },
 	{ "user.opfs.comm", xattr_comm },       { "user.opfs.cmdline", xattr_cmdline },
 	{ "user.opfs.cgroup", xattr_cgroup },
 };
 enum { NR_XATTRS = sizeof(xattrs) / sizeof(xattrs[0]) };
+
+static int xattr_get(const struct fuse_fs *fs, int which, const struct place *p,
+		     const struct fs_viewer *who, struct strbuf *out)
+{
+	return xattrs[which].get(p, tree_reader(fs->tree, &who->v), out);
+}
 
 /* Where a directory is: its newest place if that is quick to find.  NULL: it is none. */
 static struct node_place *dir_place(struct fuse_fs *fs, fuse_ino_t ino,
@@ -213,20 +228,20 @@ static void reply_xattr(fuse_req_t req, const char *data, size_t len, size_t siz
 
 /* A directory's place for whoever asks; -ENODATA: it is none. */
 static int xattr_place(struct fuse_fs *fs, fuse_req_t req, fuse_ino_t ino,
-		       struct node_place **out)
+		       struct fs_viewer *who, struct node_place **out)
 {
-	CLEANUP(fs_viewer_fini) struct fs_viewer who = { 0 };
-	int rc = fs_viewer_init(fs, req, &who);
+	int rc = fs_viewer_init(fs, req, who);
 
 	if (rc)
 		return rc;
-	*out = dir_place(fs, ino, &who.v);
+	*out = dir_place(fs, ino, &who->v);
 	return *out ? 0 : -ENODATA;
 }
 
 void fs_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 {
 	CLEANUP(node_place_fini) struct node_place *np = NULL;
+	CLEANUP(fs_viewer_fini) struct fs_viewer who = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf value = { 0 };
 	struct fuse_fs *fs = fuse_req_userdata(req);
 	int which = 0, rc = -ENODATA;
@@ -234,8 +249,8 @@ void fs_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 	while (which < NR_XATTRS && strcmp(name, xattrs[which].name) != 0)
 		which++;
 	if (which < NR_XATTRS)
-		rc = xattr_place(fs, req, ino, &np);
-	rc = rc ? rc : xattrs[which].get(&np->p, &value);
+		rc = xattr_place(fs, req, ino, &who, &np);
+	rc = rc ? rc : xattr_get(fs, which, &np->p, &who, &value);
 	rc = rc ? rc : strbuf_error(&value);
 	if (rc)
 		fuse_reply_err(req, fs_errno(rc));
@@ -247,13 +262,14 @@ void fs_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 void fs_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 {
 	CLEANUP(node_place_fini) struct node_place *np = NULL;
+	CLEANUP(fs_viewer_fini) struct fs_viewer who = { 0 };
 	struct fuse_fs *fs = fuse_req_userdata(req);
 	CLEANUP(strbuf_fini) struct strbuf list = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf value = { 0 };
-	int rc = xattr_place(fs, req, ino, &np);
+	int rc = xattr_place(fs, req, ino, &who, &np);
 
 	for (int i = 0; i < NR_XATTRS && !rc; i++)
-		if (!xattrs[i].get(&np->p, &value))
+		if (!xattr_get(fs, i, &np->p, &who, &value))
 			strbuf_add(&list, xattrs[i].name, strlen(xattrs[i].name) + 1);
 	if (strbuf_error(&list))
 		fuse_reply_err(req, ENOMEM);

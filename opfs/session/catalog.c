@@ -31,6 +31,16 @@ int catalog_samples(const struct catalog *c, const struct catalog_file *f,
 	return 0;
 }
 
+const struct spec_task *catalog_task(const struct catalog *c,
+				     const struct catalog_file *f,
+				     const struct viewer *reader)
+{
+	return f->task && spec_tasks_tell(&c->dirs[f->dir].tasks, f->task,
+					  viewer_cred(reader))
+		       ? f->task
+		       : NULL;
+}
+
 struct catalog *catalog_get(struct catalog *c)
 {
 	if (c)

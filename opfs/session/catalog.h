@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/map.h"
+#include "base/viewer.h"
 #include "libspec/name/name.h"
 #include "libspec/sample/abi.h"
 #include "libspec/sample/sample_format.h"
@@ -46,7 +47,8 @@ struct catalog_file {
 	off_t copy_off;      /* its nodes in catalog.copy_fd, if there is one */
 	uint32_t nr_nodes;
 	struct spec_sample_header header;
-	const struct spec_task *task; /* whose samples; NULL: not separated, or unknown */
+	const struct spec_task *task; /* NULL: not separated, or unknown; see
+				       * catalog_task() */
 };
 
 struct catalog_dir {
@@ -116,6 +118,10 @@ bool catalog_is_live(const struct catalog_dir *d);
  * to.  NULL: no memory.
  */
 struct catalog *catalog_borrow(struct catalog *from, size_t max);
+/* Whose samples a file has, if @reader (NULL: this process) may be told; else NULL. */
+const struct spec_task *catalog_task(const struct catalog *c,
+				     const struct catalog_file *f,
+				     const struct viewer *reader);
 struct catalog *catalog_get(struct catalog *c);
 void catalog_put(struct catalog *c);
 
