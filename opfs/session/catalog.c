@@ -80,6 +80,7 @@ static void close_all(struct catalog *c)
 		if (c->dirs[i].fd >= 0)
 			close(c->dirs[i].fd);
 		spec_images_fini(&c->dirs[i].rows);
+		spec_regions_fini(&c->dirs[i].regions);
 		spec_tasks_fini(&c->dirs[i].tasks);
 	}
 	if (c->copy_fd >= 0)

@@ -14,6 +14,7 @@
 #include "libspec/sample/sample_format.h"
 #include "libspec/sample/sample_read.h"
 #include "libspec/session/images.h"
+#include "libspec/session/regions.h"
 #include "libspec/session/stats.h"
 #include "libspec/session/tasks.h"
 #include "libspec/spec/match.h"
@@ -62,6 +63,7 @@ struct catalog_dir {
 	const char *machine;  /* static: that other kind; NULL: this one */
 	struct catalog *part; /* all of this is borrowed from it; NULL: owned */
 	struct spec_images rows;
+	struct spec_regions regions;
 	struct spec_tasks tasks; /* empty unless samples are separated by thread */
 	struct spec_stats stats;
 	struct spec_live live;

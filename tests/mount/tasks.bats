@@ -131,3 +131,29 @@ told() {
 	as_nobody "$OPFS" cat --session-dir "$D" current/status >"$W/status"
 	run ! grep -q damaged "$W/status"
 }
+
+@test "memory is shown where it was to those who may read the table of regions" {
+	need_root
+	mksession <<-'END'
+		{"files": [{"app": "/bin/srv", "image": "anon:anon:8:5000:5fff",
+		  "samples": {"0x10": 1}}]}
+	END
+	printf '# opfs regions 1\nanon (tgid:8 range:0x5000-0x5fff)\t0x7f0012345000\n' \
+		>"$D/samples/current/regions"
+	chgrp 4321 "$D/samples/current/regions"
+	chmod 640 "$D/samples/current/regions"
+	chmod 755 "$W"
+	"$OPFS" mount --session-dir "$D" "$M" -o allow_other
+	true_range='range:0x7f0012345000-0x7f0012345fff'
+	for _ in 1 2; do
+		grep -qF $true_range "$M/current/report"
+		as_nobody grep -qF 'range:0x5000-0x5fff' "$M/current/report"
+		for f in report.json report.xml details status; do
+			as_nobody cat "$M/current/$f"
+		done >"$W/all"
+		grep -q 'anon (tgid:8' "$W/all"
+		run ! grep -q 7f0012345 "$W/all"
+	done
+	setpriv --reuid=65533 --regid=65533 --groups=4321 \
+		grep -qF $true_range "$M/current/report"
+}
