@@ -194,21 +194,39 @@ static size_t settable(struct opt *out, size_t max)
 	return nr;
 }
 
+/* @images: what --image names.  It is looked up here, with the rights of who asks. */
+static int check_set(const struct opt *o, const char *arg, struct strbuf *images,
+		     struct err *err)
+{
+	CLEANUP(coll_daemon_options_fini) struct coll_daemon_options scratch;
+	int rc;
+
+	coll_daemon_options_init(&scratch);
+	rc = o->set(&scratch, arg, err);
+	vec_for(&scratch.sampling.images, name) {
+		if (!rc && strchr(*name, ','))
+			rc = err_set(err, -EINVAL,
+				     "--image: %s: a comma separates names, so none can "
+				     "be in one",
+				     *name);
+		strbuf_printf(images, "%s%s", images->len ? "," : "", *name);
+	}
+	return rc ? rc : strbuf_error(images);
+}
+
 static int take_set(void *ctx, const struct opt *o, const char *arg, struct err *err)
 {
-	struct coll_daemon_options scratch;
+	CLEANUP(strbuf_fini) struct strbuf images = { 0 };
 	struct client *c = ctx;
 	char *word;
 	int rc;
 
 	if (!coll_daemon_may_set(o->name))
 		return o->set(ctx, arg, err);
-	coll_daemon_options_init(&scratch);
-	rc = o->set(&scratch, arg, err);
-	coll_daemon_options_fini(&scratch);
+	rc = check_set(o, arg, &images, err);
 	if (rc)
 		return rc;
-	if (asprintf(&word, "--%s=%s", o->name, arg) < 0)
+	if (asprintf(&word, "--%s=%s", o->name, images.len ? images.data : arg) < 0)
 		return err_errno(err, -ENOMEM, "set");
 	if (!c->words.len) {
 		char *first = strdup("set");

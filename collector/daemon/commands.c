@@ -261,6 +261,15 @@ static int rehearse(struct coll_daemon_options *to, struct err *err)
 	return rc;
 }
 
+static void log_set(const struct coll_packet *p)
+{
+	CLEANUP(strbuf_fini) struct strbuf line = { 0 };
+
+	for (size_t i = 1; i < p->nr; i++)
+		strbuf_printf(&line, " %s", p->words[i]);
+	log_note("set%s", strbuf_str(&line));
+}
+
 static int do_set(struct daemon *d, const struct coll_packet *p, struct strbuf *answer,
 		  struct err *err)
 {
@@ -303,8 +312,7 @@ static int do_set(struct daemon *d, const struct coll_packet *p, struct strbuf *
 	coll_config_fini(&d->config);
 	d->config = TAKE(config);
 	coll_keeper_set(d->keeper, &d->opt);
-	for (size_t i = 1; i < p->nr; i++)
-		log_note("set %s", p->words[i]);
+	log_set(p);
 	strbuf_puts(answer, "done");
 	return 0;
 }

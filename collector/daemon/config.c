@@ -88,12 +88,15 @@ const char *coll_config_value(const struct coll_config *c, const char *name)
 	return s && s->values.len ? s->values.data[0] : NULL;
 }
 
-static int check_value(const struct opt *o, const char *value, struct err *err)
+static int check_value(const struct opt *o, const char *value, enum coll_origin origin,
+		       struct err *err)
 {
 	struct coll_daemon_options scratch;
 	int rc;
 
 	coll_daemon_options_init(&scratch);
+	if (origin == COLL_BY_SET)
+		scratch.sampling.lookup = COLL_LOOKED_UP;
 	rc = o->arg ? o->set(&scratch, value, err) : 0;
 	coll_daemon_options_fini(&scratch);
 	return rc;
@@ -103,7 +106,7 @@ int coll_config_give(struct coll_config *c, const char *name, const char *value,
 		     enum coll_origin origin, struct err *err)
 {
 	struct coll_setting *s = find(c, name);
-	int rc = s ? check_value(s->opt, value, err)
+	int rc = s ? check_value(s->opt, value, origin, err)
 		   : err_set(err, -EINVAL, "there is no option %s", name);
 
 	if (rc || s->origin > origin)
@@ -154,7 +157,7 @@ static int take_value(cfg_t *cfg, cfg_opt_t *opt, const char *value, void *resul
 		err_set(&why, -EINVAL,
 			"config: only the command line says which file is read");
 	else if (o->name)
-		check_value(o, value, &why);
+		check_value(o, value, COLL_BY_FILE, &why);
 	if (why.code) {
 		cfg_error(cfg, "%s", why.msg);
 		return -1;
@@ -261,7 +264,12 @@ int coll_config_apply(const struct coll_config *c, struct coll_daemon_options *o
 	coll_daemon_options_init(out);
 	vec_for(&c->settings, s)
 		vec_for(&s->values, v) {
-			int rc = s->opt->set(out, s->opt->arg ? *v : NULL, err);
+			int rc;
+
+			/* what is not there was told when the value was given */
+			out->sampling.lookup =
+				s->origin == COLL_BY_SET ? COLL_LOOKED_UP : COLL_LOOK_UP;
+			rc = s->opt->set(out, s->opt->arg ? *v : NULL, err);
 
 			if (rc)
 				return rc;

@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/lockfile.h"
 #include "base/log.h"
 
 enum { BACKLOG = 16 };
@@ -78,19 +78,22 @@ static int address_of(const char *path, struct sockaddr_un *sa, struct err *err)
 /* Held for as long as the daemon lives, so that a socket without a lock is left over. */
 static int lock(struct coll_control *c, struct err *err)
 {
+	struct err why = { 0 };
 	char path[128];
+	int rc;
 
 	snprintf(path, sizeof(path), "%s.lock", c->path);
-	c->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (c->lock_fd < 0)
-		return err_set(err, -errno, "%s: %s; give a path of yours with --socket",
-			       path, strerror(errno));
-	if (!flock(c->lock_fd, LOCK_EX | LOCK_NB))
-		return 0;
-	return err_set(err, errno == EWOULDBLOCK ? -EADDRINUSE : -errno,
-		       "%s: another daemon listens there; stop it with \"opcollect "
-		       "shutdown\", or give another --socket",
-		       c->path);
+	rc = lockfile_take(AT_FDCWD, path, false, NULL, &why);
+	if (rc == -EWOULDBLOCK)
+		return err_set(err, -EADDRINUSE,
+			       "%s: another daemon listens there; stop it with "
+			       "\"opcollect shutdown\", or give another --socket",
+			       c->path);
+	if (rc < 0)
+		return err_set(err, rc, "%s; give a path of yours with --socket",
+			       why.msg);
+	c->lock_fd = rc;
+	return 0;
 }
 
 static int allow(const char *path, const char *group, struct err *err)

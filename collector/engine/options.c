@@ -179,11 +179,17 @@ static int add_image(struct coll_options *o, const char *word, struct err *err)
 
 	if (!*word)
 		return err_set(err, -EINVAL, "--image: an empty name");
-	name = strchr(word, '/') ? realpath(word, NULL) : strdup(word);
+	if (o->lookup == COLL_LOOKED_UP && strchr(word, '/') && word[0] != '/')
+		return err_set(err, -EINVAL,
+			       "--image: \"%s\" is neither a whole path nor a name",
+			       word);
+	name = strchr(word, '/') && o->lookup != COLL_LOOKED_UP ? realpath(word, NULL)
+								: strdup(word);
 	if (!name && errno == ENOENT && word[0] == '/') {
-		log_note("--image: %s: no such file here; only a process that sees it "
-			 "elsewhere (a container) can match",
-			 word);
+		if (o->lookup == COLL_LOOK_UP_AND_TELL)
+			log_note("--image: %s: no such file here; only a process that "
+				 "sees it elsewhere (a container) can match",
+				 word);
 		name = strdup(word);
 	}
 	if (!name)

@@ -16,10 +16,20 @@
 
 enum { COLL_DEFAULT_HZ = 997 };
 
+/* What to do with words of --image. */
+enum coll_lookup {
+	COLL_LOOK_UP_AND_TELL, /* find real paths, and say what is not there */
+	COLL_LOOK_UP,
+	/* nothing: they are what somebody else found, with his rights.  We must not tell
+	 * him which files there are that only we may see. */
+	COLL_LOOKED_UP,
+};
+
 /* What "opcollect record" was asked to do. */
 struct coll_options {
 	VEC(struct coll_event) events; /* in the order given */
 	VEC(char *) images;            /* --image: real paths and module names; heap */
+	enum coll_lookup lookup;       /* of further words of --image */
 	struct ids pids;
 	uint64_t rate_hz;   /* -F; 0: not given */
 	unsigned separate;  /* enum coll_separate */

@@ -125,7 +125,8 @@ static struct coll_words *words_of_command(char **argv)
 
 	for (char **arg = argv; *arg; arg++)
 		strbuf_printf(&line, "%s%s", arg == argv ? "" : " ", *arg);
-	return strbuf_error(&line) ? NULL : coll_words_new(line.data, cgroup, false);
+	return strbuf_error(&line) ? NULL
+				   : coll_words_new(line.data, cgroup, getuid(), false);
 }
 
 /* The processes that exist already. */

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/lockfile.h"
 #include "base/log.h"
 #include "collector/store/recover.h"
 #include "libspec/name/clock.h"
@@ -24,61 +24,26 @@
 #include "libspec/session/session.h"
 #include "libspec/spec/span.h"
 
-enum {
-	DIR_MODE = 0755,
-	FILE_MODE = 0644,
-	MAX_SUFFIX = 1000,
-	MAX_NAME = 200,
-	LOCK_TRIES = 30 /* of 10 ms */
-};
+enum { DIR_MODE = 0755, MAX_SUFFIX = 1000, MAX_NAME = 200 };
 
 /* In samples/, and seen by nobody: what will be "current", and what just was. */
 static const char next_dir[] = SPEC_SESSION_NEXT, last_dir[] = SPEC_SESSION_LAST;
 
-/* One that was just killed may still be ending, or its other process be beginning. */
-static int take_lock(int fd)
-{
-	for (int i = 0; i < LOCK_TRIES; i++) {
-		if (!flock(fd, LOCK_EX | LOCK_NB))
-			return 0;
-		if (errno != EWOULDBLOCK)
-			return -1;
-		nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
-	}
-	errno = EWOULDBLOCK;
-	return -1;
-}
-
 static int lock(struct coll_session *s, int dir_fd, struct err *err)
 {
-	char text[32] = "";
-	struct stat st;
-	int n;
+	int holder = 0, rc = lockfile_take(dir_fd, "lock", false, &holder, err);
 
-	s->lock_fd = openat(dir_fd, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
-			    FILE_MODE);
-	if (s->lock_fd < 0)
-		return err_errno(err, -errno, "%s/lock", strbuf_str(&s->dir));
-	/* it is cut off below: never a file that has another name, and another use */
-	if (fstat(s->lock_fd, &st) || !S_ISREG(st.st_mode) || st.st_nlink > 1)
-		return err_set(err, -EINVAL,
-			       "%s/lock is not a file of its own; remove it",
-			       strbuf_str(&s->dir));
-	if (take_lock(s->lock_fd)) {
-		if (errno != EWOULDBLOCK)
-			return err_errno(err, -errno, "%s/lock", strbuf_str(&s->dir));
-		if (pread(s->lock_fd, text, sizeof(text) - 1, 0) < 0)
-			text[0] = '\0';
+	if (rc == -EWOULDBLOCK)
 		return err_set(
 			err, -EBUSY,
 			"%s: another collector (process %d) writes there; wait for "
 			"it, or give another --session-dir",
-			strbuf_str(&s->dir), atoi(text));
-	}
-	n = snprintf(text, sizeof(text), "%d\n", getpid());
-	if (ftruncate(s->lock_fd, 0) || pwrite(s->lock_fd, text, (size_t)n, 0) != n)
-		return err_errno(err, -errno, "%s/lock", strbuf_str(&s->dir));
-	return 0;
+			strbuf_str(&s->dir), holder);
+	if (rc < 0)
+		return err_add(err, rc, "%s", strbuf_str(&s->dir));
+	s->lock_fd = rc;
+	rc = lockfile_sign(s->lock_fd);
+	return rc ? err_errno(err, rc, "%s/lock", strbuf_str(&s->dir)) : 0;
 }
 
 static bool has_entry(int fd, const char *name)

@@ -266,12 +266,12 @@ static struct spec_sample_header header_of(const struct coll_sink *s,
 		.is_kernel = k->image->is_kernel,
 		.cpu_mhz = e->cpu_mhz,
 		.mtime = k->image->mtime,
-		.anon_start = k->image->anon_start,
+		.anon_start = k->image->name.start,
 	};
 
 	if (k->callee) {
 		h.cg_to_is_kernel = k->callee->is_kernel;
-		h.cg_to_anon_start = k->callee->anon_start;
+		h.cg_to_anon_start = k->callee->name.start;
 	}
 	return h;
 }

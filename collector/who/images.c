@@ -12,6 +12,8 @@
 #include "base/cleanup.h"
 #include "base/vec.h"
 #include "collector/who/elf_id.h"
+#include "collector/who/regions.h"
+#include "libspec/session/regions.h"
 
 enum { MIN_SWEEP = 8192 }; /* sightings */
 
@@ -291,15 +293,18 @@ struct coll_image *coll_images_anon(struct coll_images *t, const char *label,
 	if (!img)
 		return NULL;
 	img->name.tgid = tgid;
-	img->name.start = start;
-	img->name.end = end - 1;
-	img->anon_start = start;
+	img->start = start;
+	coll_region_hide(start, end, &img->name);
 	/* a vdso below 4 GiB is one for 32-bit programs: another binary than ours */
 	if (!strcmp(label, "[vdso]") && end > UINT32_MAX)
 		img->build_id = t->vdso;
-	else
-		img->noted = true;
 	return img;
+}
+
+/* Memory of which no binary is known has no row among images. */
+static bool is_nameless(const struct coll_image *img)
+{
+	return img->name.kind == SPEC_IMAGE_ANON && !img->build_id.len;
 }
 
 int coll_images_note(struct coll_images *t, struct coll_image *img, struct err *err)
@@ -311,6 +316,12 @@ int coll_images_note(struct coll_images *t, struct coll_image *img, struct err *
 
 	if (img->noted || t->session_fd < 0)
 		return 0;
+	if (img->name.kind == SPEC_IMAGE_ANON) {
+		rc = spec_regions_append(t->session_fd, &img->name, img->start, err);
+		img->noted = !rc && is_nameless(img);
+		if (rc || img->noted)
+			return rc;
+	}
 	spec_image_show(&img->name, &stored);
 	if (img->note)
 		strbuf_puts(&note, coll_note_text(img->note));
@@ -510,8 +521,7 @@ void coll_images_move(struct coll_images *t, int session_fd)
 	spec_images_fini(&t->saved);
 	while (next_image(t, &table, &pos, &img))
 		for (; img; img = img->next)
-			img->noted =
-				img->name.kind == SPEC_IMAGE_ANON && !img->build_id.len;
+			img->noted = false;
 	look_again(t);
 }
 

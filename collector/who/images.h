@@ -30,9 +30,9 @@ struct coll_image {
 	uint32_t dev_major, dev_minor;
 	enum coll_note note; /* for the images table */
 	uint32_t tgid;       /* CONTAINER: of the process */
-	uint64_t anon_start; /* ANON */
+	uint64_t start;      /* ANON: the first address; @name has made-up ones */
 	bool is_kernel;
-	bool noted;              /* its row is in the table */
+	bool noted;              /* its rows are in the tables */
 	bool wanted;             /* --image names it */
 	struct coll_image *next; /* another binary of the same path */
 	/* it is not known yet which binary this is: nothing may be filed under it */
@@ -113,7 +113,7 @@ void coll_images_sweep_end(struct coll_images *t, bool images);
 /* Goes on in another session, which has no table yet. */
 void coll_images_move(struct coll_images *t, int session_fd);
 
-/* Writes the image's row, once.  0 or -errno. */
+/* Writes the image's row, once, and where memory without a file was.  0 or -errno. */
 int coll_images_note(struct coll_images *t, struct coll_image *img, struct err *err);
 
 /* ---- for collector/who/recognize.c */

@@ -51,16 +51,28 @@ static int slurp(uint32_t tgid, const char *what, size_t max, struct strbuf *out
 	return slurp_of(tgid, 0, what, max, out, err);
 }
 
-uint32_t coll_proc_tgid(uint32_t tid)
+/* The number that a line of /proc/PID/status begins with. */
+static uint32_t status_number(uint32_t pid, const char *name, uint32_t unknown)
 {
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
 	const char *line;
-	unsigned tgid;
+	uint32_t n;
 
-	if (slurp(tid, "status", MAX_SMALL, &text, NULL) || !text.len)
-		return 0;
-	line = strstr(text.data, "\nTgid:");
-	return line && sscanf(line, "\nTgid: %u", &tgid) == 1 ? tgid : 0;
+	if (slurp(pid, "status", MAX_SMALL, &text, NULL) || !text.len)
+		return unknown;
+	/* a name, which is in the first line, has its newlines escaped */
+	line = strstr(text.data, name);
+	return line && sscanf(line + strlen(name), "%" SCNu32, &n) == 1 ? n : unknown;
+}
+
+uint32_t coll_proc_tgid(uint32_t tid)
+{
+	return status_number(tid, "\nTgid:", 0);
+}
+
+uint32_t coll_proc_uid(uint32_t tgid)
+{
+	return status_number(tgid, "\nUid:", COLL_UID_UNKNOWN);
 }
 
 char *coll_proc_cmdline(uint32_t tgid)
@@ -191,7 +203,7 @@ bool coll_proc_thread_is_over(uint32_t tid)
 /* What goes over the wire before the texts, in their order, and the threads. */
 struct wire {
 	int32_t code;
-	uint32_t parent;
+	uint32_t parent, uid;
 	uint64_t start_ns;
 	char comm[COLL_TASK_COMM];
 	uint32_t len[COLL_PROC_NR_TEXTS]; /* with the NUL; 0: unknown */
@@ -297,6 +309,7 @@ static int read_process(uint32_t tgid, unsigned parts, struct wire *w, struct st
 	if (!rc && parts & THREADS)
 		coll_proc_each_thread(tgid, add_thread, &threads);
 	if (!rc) {
+		w->uid = coll_proc_uid(tid);
 		put_text(out, read_exe(tid), &w->len[COLL_PROC_EXE]);
 		put_text(out, coll_proc_cmdline(tid), &w->len[COLL_PROC_CMDLINE]);
 		put_text(out, coll_proc_cgroup(tid), &w->len[COLL_PROC_CGROUP]);
@@ -316,7 +329,7 @@ static int read_process(uint32_t tgid, unsigned parts, struct wire *w, struct st
 
 static void answer(const char *question, size_t len, unsigned parts, struct strbuf *out)
 {
-	struct wire w = { 0 };
+	struct wire w = { .uid = COLL_UID_UNKNOWN };
 	size_t at = out->len;
 	uint32_t tgid;
 
@@ -372,6 +385,7 @@ int coll_proc_take(char *bytes, size_t len, struct coll_proc *out)
 	out->threads = at;
 	out->nr_threads = w.nr_threads;
 	out->parent = w.parent;
+	out->uid = w.uid;
 	out->start_ns = w.start_ns;
 	memcpy(out->comm, w.comm, sizeof(out->comm) - 1);
 	return w.code;

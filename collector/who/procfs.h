@@ -26,8 +26,11 @@ struct coll_proc_thread {
 	uint64_t start_ns; /* CLOCK_MONOTONIC, in ticks */
 };
 
+#define COLL_UID_UNKNOWN UINT32_MAX
+
 struct coll_proc {
 	uint32_t parent;
+	uint32_t uid;      /* the real user, or COLL_UID_UNKNOWN */
 	uint64_t start_ns; /* CLOCK_MONOTONIC, in ticks */
 	char comm[COLL_TASK_COMM];
 	char *text[COLL_PROC_NR_TEXTS]; /* in the answer; NULL: unknown */
@@ -86,5 +89,7 @@ bool coll_proc_thread_is_over(uint32_t tid);
  * cgroup; NULL if unknown.  Heap. */
 char *coll_proc_cmdline(uint32_t tgid);
 char *coll_proc_cgroup(uint32_t tgid);
+/* The real user; COLL_UID_UNKNOWN: there is no such process. */
+uint32_t coll_proc_uid(uint32_t tgid);
 
 #endif

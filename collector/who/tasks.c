@@ -259,7 +259,7 @@ static void forget_cmdline(struct coll_task *task)
 	/* what the caller said of the command that it starts holds until /proc is read */
 	if (!old || (task->await_exec && !old->sure))
 		return;
-	task->words = coll_words_new(NULL, old->cgroup, false);
+	task->words = coll_words_new(NULL, old->cgroup, old->uid, false);
 	coll_words_put(old);
 }
 
@@ -399,8 +399,7 @@ int coll_tasks_learn(struct coll_tasks *t, struct coll_task *task, struct coll_p
 	task->parent = proc->parent;
 	if (!task->start_ns)
 		task->start_ns = proc->start_ns;
-	words = coll_words_learn(task->words, proc->text[COLL_PROC_CMDLINE],
-				 proc->text[COLL_PROC_CGROUP]);
+	words = coll_words_learn(task->words, proc);
 	coll_words_put(task->words);
 	task->words = words;
 	task->known = true;
@@ -530,9 +529,7 @@ static void learn(struct coll_tasks *t, struct coll_task_note *n,
 		  const struct coll_proc *proc)
 {
 	struct coll_task *task = coll_tasks_find(t, n->tgid);
-	struct coll_words *words =
-		coll_words_learn(n->words, proc->text[COLL_PROC_CMDLINE],
-				 proc->text[COLL_PROC_CGROUP]);
+	struct coll_words *words = coll_words_learn(n->words, proc);
 
 	if (!words)
 		return;
@@ -642,6 +639,8 @@ static void make_row(const struct coll_task_note *n, struct spec_task *row)
 	if (n->words) {
 		row->cmdline = n->words->cmdline;
 		row->cgroup = n->words->cgroup;
+		row->has_uid = n->words->uid != COLL_UID_UNKNOWN;
+		row->uid = n->words->uid;
 	}
 	if (!row->cmdline)
 		row->cmdline = n->exe;

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct coll_words *coll_words_new(const char *cmdline, const char *cgroup, bool sure)
+struct coll_words *coll_words_new(const char *cmdline, const char *cgroup, uint32_t uid,
+				  bool sure)
 {
 	struct coll_words *w = calloc(1, sizeof(*w));
 
@@ -12,16 +13,23 @@ struct coll_words *coll_words_new(const char *cmdline, const char *cgroup, bool 
 		return NULL;
 	w->refs = 1;
 	w->sure = sure;
+	w->uid = uid;
 	w->cmdline = cmdline ? strdup(cmdline) : NULL;
 	w->cgroup = cgroup ? strdup(cgroup) : NULL;
 	return w;
 }
 
-struct coll_words *coll_words_learn(const struct coll_words *old, const char *cmdline,
-				    const char *cgroup)
+struct coll_words *coll_words_learn(const struct coll_words *old,
+				    const struct coll_proc *proc)
 {
+	const char *cmdline = proc->text[COLL_PROC_CMDLINE];
+	const char *cgroup = proc->text[COLL_PROC_CGROUP];
+
 	return coll_words_new(cmdline || !old ? cmdline : old->cmdline,
-			      cgroup || !old ? cgroup : old->cgroup, true);
+			      cgroup || !old ? cgroup : old->cgroup,
+			      proc->uid != COLL_UID_UNKNOWN || !old ? proc->uid
+								    : old->uid,
+			      true);
 }
 
 struct coll_words *coll_words_get(struct coll_words *w)

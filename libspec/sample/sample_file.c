@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -46,43 +45,18 @@ static int open_high(int dirfd, const char *path, int flags, mode_t mode)
 	return high;
 }
 
-/* 1: locked, 0: locked, but no longer the file at @path, or -errno. */
-static int lock_in_place(int fd, int session_fd, const char *path, struct err *err)
+int spec_sample_file_open(int session_fd, const char *path, struct err *err)
 {
-	struct stat mine, there;
+	CLEANUP(close_fd) int fd = open_high(session_fd, path, O_RDWR, 0);
+	struct stat st;
 
-	if (fstat(fd, &mine))
+	if (fd < 0)
+		return err_errno(err, fd, "%s", path);
+	if (fstat(fd, &st))
 		return err_errno(err, -errno, "%s", path);
-	if (!S_ISREG(mine.st_mode))
+	if (!S_ISREG(st.st_mode))
 		return err_set(err, -EBADMSG, "%s: not a regular file", path);
-	if (flock(fd, LOCK_EX | LOCK_NB)) {
-		if (errno == EWOULDBLOCK)
-			return err_set(err, -EBUSY,
-				       "%s: another collector is writing this session",
-				       path);
-		return err_errno(err, -errno, "%s: flock", path);
-	}
-	if (fstatat(session_fd, path, &there, AT_SYMLINK_NOFOLLOW))
-		return errno == ENOENT ? 0 : err_errno(err, -errno, "%s", path);
-	return mine.st_ino == there.st_ino && mine.st_dev == there.st_dev;
-}
-
-int spec_sample_file_lock(int session_fd, const char *path, struct err *err)
-{
-	for (int i = 0; i < MAX_TRIES; i++) {
-		int fd = open_high(session_fd, path, O_RDWR, 0);
-		int rc;
-
-		if (fd < 0)
-			return err_errno(err, fd, "%s", path);
-		rc = lock_in_place(fd, session_fd, path, err);
-		if (rc > 0)
-			return fd;
-		close(fd);
-		if (rc < 0)
-			return rc;
-	}
-	return err_set(err, -EBUSY, "%s: another collector keeps replacing it", path);
+	return take_fd(&fd);
 }
 
 /* True if the file has holes: a store into one may find the disk full. */
@@ -147,11 +121,8 @@ static int reserve(int fd, size_t len)
 
 static int make(struct spec_sample_file *f, size_t len, const char *path, struct err *err)
 {
-	int rc;
+	int rc = reserve(f->fd, len);
 
-	if (flock(f->fd, LOCK_EX | LOCK_NB))
-		return err_errno(err, -errno, "%s: flock", path);
-	rc = reserve(f->fd, len);
 	if (rc)
 		return err_errno(err, rc, "%s: no room for %zu bytes", path, len);
 	rc = spec_sample_file_map(f, len, path, err);
@@ -209,18 +180,6 @@ int spec_sample_file_publish(int session_fd, const char *tmp, const char *path,
 	return rc ? err_errno(err, rc, "%s", path) : 0;
 }
 
-/* Removes a file of .new/ unless its writer lives. */
-static int sweep_file(int dirfd, const char *name)
-{
-	CLEANUP(close_fd) int fd = open_high(dirfd, name, O_RDONLY, 0);
-
-	if (fd < 0)
-		return fd == -ENOENT || fd == -ELOOP ? 0 : fd;
-	if (flock(fd, LOCK_EX | LOCK_NB))
-		return errno == EWOULDBLOCK ? 0 : -errno;
-	return unlinkat(dirfd, name, 0) && errno != ENOENT ? -errno : 0;
-}
-
 int spec_sample_sweep(int session_fd, struct err *err)
 {
 	int fd = openat(session_fd, new_dir,
@@ -236,14 +195,12 @@ int spec_sample_sweep(int session_fd, struct err *err)
 	}
 	for (;;) {
 		struct dirent *de = readdir(dir);
-		int rc;
 
 		if (!de)
 			return 0;
 		if (de->d_name[0] == '.')
 			continue;
-		rc = sweep_file(fd, de->d_name);
-		if (rc)
-			return err_errno(err, rc, "%s/%s", new_dir, de->d_name);
+		if (unlinkat(fd, de->d_name, 0) && errno != ENOENT)
+			return err_errno(err, -errno, "%s/%s", new_dir, de->d_name);
 	}
 }

@@ -9,10 +9,10 @@
 #include "libspec/sample/guard.h"
 #include "libspec/sample/sample_format.h"
 
-/* For libspec's own use: sample files that are locked and mapped, and how they are
+/* For libspec's own use: sample files that are mapped, and how they are
  * made. */
 struct spec_sample_file {
-	int fd;     /* holds the lock; 0: none */
+	int fd;     /* 0: none */
 	void *base; /* the mapping, shared and writable; NULL: none */
 	size_t len;
 	struct spec_guard *guard; /* of the mapping */
@@ -25,12 +25,9 @@ static inline size_t spec_sample_file_len(uint32_t size)
 	       (size_t)size * (sizeof(struct spec_sample_node) + sizeof(uint32_t));
 }
 
-/**
- * spec_sample_file_lock - opens the file at @path for writing and locks it
- * Returns the descriptor, -ENOENT if there is none, -EBUSY if another writer has it.
- * It is the file at @path after the lock was taken.
- */
-int spec_sample_file_lock(int session_fd, const char *path, struct err *err);
+/* Opens the regular file at @path for writing.  The descriptor, -ENOENT if there is none,
+ * or another -errno. */
+int spec_sample_file_open(int session_fd, const char *path, struct err *err);
 
 /* Reserves blocks for and maps the first @len bytes of @f->fd.  0 or -errno. */
 int spec_sample_file_map(struct spec_sample_file *f, size_t len, const char *path,
@@ -39,7 +36,7 @@ int spec_sample_file_map(struct spec_sample_file *f, size_t len, const char *pat
 enum { SPEC_SAMPLE_TMP_MAX = 40 };
 
 /**
- * spec_sample_file_make - a new file in .new/, locked and mapped, all zero
+ * spec_sample_file_make - a new file in .new/, mapped, all zero
  * @path: what it will be, for messages
  * @tmp: receives its name, relative to @session_fd
  */

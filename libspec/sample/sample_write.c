@@ -349,7 +349,7 @@ static int open_or_create(struct spec_sample_writer *w,
 			  const struct spec_sample_header *header, struct err *err)
 {
 	CLEANUP(spec_sample_file_fini) struct spec_sample_file f = { 0 };
-	int fd = spec_sample_file_lock(w->session_fd, w->path, err);
+	int fd = spec_sample_file_open(w->session_fd, w->path, err);
 
 	if (fd == -ENOENT)
 		return create(w, header, err);

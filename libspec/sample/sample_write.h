@@ -13,7 +13,9 @@
 /*
  * Counts in place in a mapped sample file.  A writer killed after any store leaves a
  * file that every reader accepts and that can be appended to; new files and files that
- * grow are made aside and renamed into place.  One writer at a time (flock).
+ * grow are made aside and renamed into place.  One writer at a time: whoever has
+ * the lock of the session directory.  Sample files are not locked, for readers may open
+ * them, and whoever may open a file may lock it.
  *
  * A writer costs one descriptor and one mapping.  Blocks are reserved before they are
  * mapped, so that a full disk is -ENOSPC here and no signal later; a disk that fails all
@@ -30,8 +32,7 @@ struct spec_sample_writer;
  *	otherwise, and nothing is touched
  * Missing directories are made.  An existing file that readers accept but that has no
  * sound hash table (size no power of two, cut behind its nodes) is laid anew.
- * Returns 0, -ENOSPC, -EBADMSG for an existing file that is damaged, -EBUSY if another
- * writer has it open, or another -errno.
+ * Returns 0, -ENOSPC, -EBADMSG for an existing file that is damaged, or another -errno.
  */
 int spec_sample_writer_open(int session_fd, const char *path,
 			    const struct spec_sample_header *header,
@@ -69,7 +70,7 @@ void spec_sample_writer_free(struct spec_sample_writer *w);
 
 /**
  * spec_sample_sweep - removes what killed writers left in the session's .new/
- * Files of writers that live are locked and stay.  Call it before collecting.
+ * Call it before collecting, with the lock of the session directory.
  */
 int spec_sample_sweep(int session_fd, struct err *err);
 

@@ -62,21 +62,24 @@ static char *decode(char *s, size_t len)
 	return s;
 }
 
-/* Takes a line apart; false if it has another number of fields, or empty ones. */
-static bool split(char *line, size_t nr, char **fields)
+/* Takes a line apart; false if it has too few or too many fields, or empty ones. */
+static bool split(const struct spec_table *t, char *line, char **fields)
 {
-	for (size_t i = 0; i < nr; i++) {
-		size_t len = strcspn(line, "\t");
-		bool last = !line[len];
+	bool last = false;
+	size_t nr = 0;
 
-		if (!len || last != (i == nr - 1))
+	memset(fields, 0, t->nr_fields * sizeof(*fields));
+	while (!last) {
+		size_t len = strcspn(line, "\t");
+
+		if (!len || nr == t->nr_fields)
 			return false;
-		fields[i] = line;
+		last = !line[len];
 		line[len] = '\0';
-		fields[i] = decode(line, len);
+		fields[nr++] = decode(line, len);
 		line += len + 1;
 	}
-	return true;
+	return nr >= (t->nr_needed ? t->nr_needed : t->nr_fields);
 }
 
 static int each_row(const struct spec_table *t, char *at,
@@ -88,7 +91,7 @@ static int each_row(const struct spec_table *t, char *at,
 		int rc = 0;
 
 		*end = '\0';
-		if (split(at, t->nr_fields, fields))
+		if (split(t, at, fields))
 			rc = row(ctx, fields);
 		if (rc && rc != -EBADMSG)
 			return rc;
@@ -119,6 +122,20 @@ int spec_table_read(const struct spec_table *t, int session_fd,
 	return rc ? err_errno(err, rc, "%s", t->name) : 0;
 }
 
+static mode_t mode_of(const struct spec_table *t)
+{
+	return t->mode ? t->mode : 0644;
+}
+
+/* Its group is the session's, if we may give it to that. */
+static void give_to_group(int fd, int session_fd)
+{
+	struct stat st;
+
+	if (!fstat(session_fd, &st) && fchown(fd, (uid_t)-1, st.st_gid))
+		return;
+}
+
 /* Makes the table with its first line, whole, unless it is there. */
 static int make(const struct spec_table *t, int session_fd)
 {
@@ -128,9 +145,10 @@ static int make(const struct spec_table *t, int session_fd)
 
 	snprintf(tmp, sizeof(tmp), ".%s.%d", t->name, (int)getpid());
 	fd = openat(session_fd, tmp,
-		    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
+		    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode_of(t));
 	if (fd < 0)
 		return -errno;
+	give_to_group(fd, session_fd);
 	rc = file_write_all(fd, line, (size_t)n);
 	close(fd);
 	if (!rc)
@@ -140,12 +158,24 @@ static int make(const struct spec_table *t, int session_fd)
 	return rc == -EEXIST ? 0 : rc;
 }
 
+/* From one of before, which all could read. */
+static void take_rights(int fd, const struct spec_table *t)
+{
+	struct stat st;
+
+	if (!fstat(fd, &st) && st.st_mode & 0777 & ~mode_of(t) &&
+	    fchmod(fd, st.st_mode & mode_of(t)))
+		return;
+}
+
 static int open_table(const struct spec_table *t, int session_fd)
 {
 	int flags = O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 	int fd = openat(session_fd, t->name, flags);
 	int rc;
 
+	if (fd >= 0)
+		take_rights(fd, t);
 	if (fd >= 0 || errno != ENOENT)
 		return fd < 0 ? -errno : fd;
 	rc = make(t, session_fd);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 #include "base/strbuf.h"
@@ -17,13 +18,16 @@ struct spec_table {
 	const char *name;   /* file in the session's directory */
 	const char *header; /* first line, without newline */
 	size_t nr_fields;
+	size_t nr_needed; /* rows of before have fewer fields, but these; 0: all */
+	mode_t mode;      /* who may read it; 0: 0644 */
 };
 
 enum { SPEC_TABLE_MAX_FIELDS = 8 };
 
 /**
  * spec_table_read - calls back for every whole row
- * @row: @fields are decoded, NULL for "-", and die after the call; returns 0, or -EBADMSG
+ * @row: @fields are decoded, NULL for "-" and where there is none, and die after the
+ *	call; returns 0, or -EBADMSG
  *	for a row that makes no sense and is passed over, or another -errno to stop
  * A missing table has no rows.  0, -EBADMSG for another file than @t, -EFBIG, -errno.
  */
@@ -32,7 +36,7 @@ int spec_table_read(const struct spec_table *t, int session_fd,
 		    struct err *err);
 
 /* Appends a row, or several with newlines between them, in one write.  Makes the table if
- * it is missing. */
+ * it is missing, of the session's group; takes rights from one that gives more. */
 int spec_table_append(const struct spec_table *t, int session_fd,
 		      const struct strbuf *row, struct err *err);
 

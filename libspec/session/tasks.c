@@ -2,6 +2,7 @@
 #include "libspec/session/tasks.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,9 +13,11 @@
 
 static const struct spec_table tasks_table = { .name = "tasks",
 					       .header = "# opfs tasks 1",
-					       .nr_fields = 6 };
+					       .nr_fields = 7,
+					       .nr_needed = 6,
+					       .mode = 0640 };
 
-enum { TGID, TID, START, COMM, CMDLINE, CGROUP };
+enum { TGID, TID, START, COMM, CMDLINE, CGROUP, USER };
 
 /* A table that is being read. */
 struct reading {
@@ -47,7 +50,7 @@ static int copy_text(struct arena *texts, const char *text, char **out)
 static int parse_row(struct arena *texts, char *const *f, struct spec_task *out)
 {
 	struct spec_task t = { 0 };
-	uint64_t tgid, tid;
+	uint64_t tgid, tid, uid;
 
 	if (!spec_table_parse(f[TGID], UINT32_MAX, &tgid) ||
 	    !spec_table_parse(f[TID], UINT32_MAX, &tid) ||
@@ -55,6 +58,8 @@ static int parse_row(struct arena *texts, char *const *f, struct spec_task *out)
 		return -EBADMSG;
 	t.tgid = (uint32_t)tgid;
 	t.tid = (uint32_t)tid;
+	t.has_uid = spec_table_parse(f[USER], UINT32_MAX, &uid);
+	t.uid = t.has_uid ? (uint32_t)uid : 0;
 	if (copy_text(texts, f[COMM], &t.comm) ||
 	    copy_text(texts, f[CMDLINE], &t.cmdline) ||
 	    copy_text(texts, f[CGROUP], &t.cgroup))
@@ -103,19 +108,35 @@ static void complete_threads(struct reading *r)
 			thread->cmdline = thread->process->cmdline;
 		if (!thread->cgroup)
 			thread->cgroup = thread->process->cgroup;
+		if (!thread->has_uid) {
+			thread->has_uid = thread->process->has_uid;
+			thread->uid = thread->process->uid;
+		}
 	}
 }
 
 int spec_tasks_read(int session_fd, struct spec_tasks *out, struct err *err)
 {
 	CLEANUP(reading_fini) struct reading r = { 0 };
-	int rc = spec_table_read(&tasks_table, session_fd, add_row, &r, err);
+	int rc = 0;
 
+	if (fstatat(session_fd, tasks_table.name, &r.tasks.file, AT_SYMLINK_NOFOLLOW))
+		r.tasks.file = (struct stat){ 0 };
+	rc = spec_table_read(&tasks_table, session_fd, add_row, &r, err);
+	if (rc == -EACCES)
+		return 0;
 	if (rc)
 		return rc;
 	complete_threads(&r);
 	*out = TAKE(r.tasks);
 	return 0;
+}
+
+bool spec_tasks_tell(const struct spec_tasks *t, const struct spec_task *row,
+		     const struct cred *who)
+{
+	return !who || cred_allows(who, &t->file, S_IROTH) ||
+	       (row->has_uid && row->uid == who->uid);
 }
 
 int spec_tasks_append_all(int session_fd, const struct spec_task *rows, size_t nr,
@@ -132,6 +153,10 @@ int spec_tasks_append_all(int session_fd, const struct spec_task *rows, size_t n
 		spec_table_field(&line, rows[i].comm);
 		spec_table_field(&line, rows[i].cmdline);
 		spec_table_field(&line, rows[i].cgroup);
+		if (rows[i].has_uid)
+			spec_table_number(&line, rows[i].uid);
+		else
+			spec_table_field(&line, NULL);
 		if (strbuf_error(&line))
 			return err_errno(err, -ENOMEM, "%s", tasks_table.name);
 		if (lines.len)

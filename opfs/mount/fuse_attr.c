@@ -127,16 +127,20 @@ void fs_readlink(fuse_req_t req, fuse_ino_t ino)
 	node_put(&fs->nodes, n);
 }
 
-static int xattr_samples(const struct place *p, struct strbuf *out)
+static int xattr_samples(const struct place *p, const struct viewer *reader,
+			 struct strbuf *out)
 {
+	(void)reader;
 	strbuf_printf(out, "%llu", (unsigned long long)place_samples(p));
 	return 0;
 }
 
-static int xattr_percent(const struct place *p, struct strbuf *out)
+static int xattr_percent(const struct place *p, const struct viewer *reader,
+			 struct strbuf *out)
 {
 	uint64_t all = place_session_samples(p);
 
+	(void)reader;
 	if (!all)
 		return -ENODATA;
 	strbuf_printf(out, "%.4f", 100.0 * (double)place_samples(p) / (double)all);
@@ -151,23 +155,26 @@ static int add_known(const char *text, struct strbuf *out)
 	return 0;
 }
 
-static int xattr_comm(const struct place *p, struct strbuf *out)
+static int xattr_comm(const struct place *p, const struct viewer *reader,
+		      struct strbuf *out)
 {
-	const struct spec_task *task = place_task(p);
+	const struct spec_task *task = place_task(p, reader);
 
 	return add_known(task ? task->comm : NULL, out);
 }
 
-static int xattr_cmdline(const struct place *p, struct strbuf *out)
+static int xattr_cmdline(const struct place *p, const struct viewer *reader,
+			 struct strbuf *out)
 {
-	const struct spec_task *task = place_task(p);
+	const struct spec_task *task = place_task(p, reader);
 
 	return add_known(task ? task->cmdline : NULL, out);
 }
 
-static int xattr_cgroup(const struct place *p, struct strbuf *out)
+static int xattr_cgroup(const struct place *p, const struct viewer *reader,
+			struct strbuf *out)
 {
-	const struct spec_task *task = place_task(p);
+	const struct spec_task *task = place_task(p, reader);
 
 	return add_known(task ? task->cgroup : NULL, out);
 }
@@ -175,7 +182,9 @@ static int xattr_cgroup(const struct place *p, struct strbuf *out)
 /* Extended attributes of directories. */
 static const struct {
 	const char *name;
-	int (*get)(const struct place *p, struct strbuf *out); /* 0 or -errno */
+	/* 0 or -errno */
+	int (*get)(const struct place *p, const struct viewer *reader,
+		   struct strbuf *out);
 } xattrs[] = {
 	{ "user.opfs.samples", xattr_samples }, { "user.opfs.percent", xattr_percent },
 	{ "user.opfs.comm", xattr_comm },       { "user.opfs.cmdline", xattr_cmdline },
@@ -213,22 +222,24 @@ static void reply_xattr(fuse_req_t req, const char *data, size_t len, size_t siz
 
 /* The value of attribute number @which; -1: the names of those that have a value, since
  * programs that copy them fail on others.  @p NULL: of what is no directory. */
-static int xattr_text(const struct place *p, int which, struct strbuf *out)
+static int xattr_text(const struct place *p, int which, const struct viewer *reader,
+		      struct strbuf *out)
 {
 	CLEANUP(strbuf_fini) struct strbuf value = { 0 };
 
 	if (which >= 0)
-		return p ? xattrs[which].get(p, out) : -ENODATA;
+		return p ? xattrs[which].get(p, reader, out) : -ENODATA;
 	for (int i = 0; p && i < NR_XATTRS; i++)
-		if (!xattrs[i].get(p, &value))
+		if (!xattrs[i].get(p, reader, &value))
 			strbuf_add(out, xattrs[i].name, strlen(xattrs[i].name) + 1);
 	return strbuf_error(&value);
 }
 
-static void reply_xattr_of(fuse_req_t req, const struct place *p, int which, size_t size)
+static void reply_xattr_of(fuse_req_t req, const struct place *p, int which,
+			   const struct viewer *reader, size_t size)
 {
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
-	int rc = xattr_text(p, which, &text);
+	int rc = xattr_text(p, which, reader, &text);
 
 	rc = rc ? rc : strbuf_error(&text);
 	if (rc)
@@ -256,7 +267,8 @@ static void xattr_reply(void *arg, int rc, struct waiter *w)
 	if (rc)
 		fuse_reply_err(req, fs_errno(rc));
 	else
-		reply_xattr_of(req, np ? &np->p : NULL, x->which, size);
+		reply_xattr_of(req, np ? &np->p : NULL, x->which,
+			       tree_reader(x->work.fs->tree, &x->work.who.v), size);
 }
 
 static const struct job_ops xattr_ops = { getattr_run, xattr_reply, getattr_free };
@@ -293,7 +305,8 @@ static void get_xattr(struct fuse_fs *fs, fuse_req_t req, fuse_ino_t ino, int wh
 	if (rc)
 		fuse_reply_err(req, fs_errno(rc));
 	else
-		reply_xattr_of(req, np ? &np->p : NULL, which, size);
+		reply_xattr_of(req, np ? &np->p : NULL, which,
+			       tree_reader(fs->tree, &who.v), size);
 	node_put(&fs->nodes, n);
 }
 

@@ -79,15 +79,26 @@ uint64_t fs_digest(const struct text *text)
 	return map_hash(&st.st_ino, sizeof(st.st_ino));
 }
 
+/* Do its values, and what they select, depend on whose binaries may be read, and of which
+ * processes a user is told? */
+static bool differs_by_user(const struct spec_tag *tag)
+{
+	return tag->id == SPEC_SYMBOL || tag->kind == SPEC_TAG_TASKS;
+}
+
 bool fs_personal(const struct fuse_fs *fs, const struct place *p)
 {
 	if (!fs->shared)
 		return false;
 	if (p->base && fs_personal(fs, &p->base->p))
 		return true;
-	return place_is_file(p) || p->kind == PLACE_ENTRIES ||
-	       p->tag == &spec_tags[SPEC_SYMBOL] ||
-	       (p->spec && p->spec->values[SPEC_SYMBOL]);
+	if (place_is_file(p) || p->kind == PLACE_ENTRIES ||
+	    (p->tag && differs_by_user(p->tag)))
+		return true;
+	for (size_t i = 0; p->spec && i < SPEC_NR_TAGS; i++)
+		if (p->spec->values[i] && differs_by_user(&spec_tags[i]))
+			return true;
+	return false;
 }
 
 double fs_dir_timeout(const struct fuse_fs *fs, const struct place *p)

@@ -204,13 +204,57 @@ static void sum_classes(struct profile *p)
 
 /* ---- the whole */
 
+/* Where memory really was, for those who may know.  False if nowhere else. */
+static bool find_region(const struct profile_build *b, const struct catalog_image *img,
+			struct spec_image *name)
+{
+	const struct catalog *of = b->q->cat;
+	bool found = false;
+
+	*name = img->name;
+	for (size_t i = 0; img->label && i < of->nr_dirs && !found; i++)
+		found = spec_regions_find(&of->dirs[i].regions, img->shown,
+					  viewer_cred(b->q->reader), name);
+	return found;
+}
+
+static bool has_regions(const struct profile_build *b)
+{
+	struct spec_image name;
+
+	for (size_t i = 0; i < b->q->cat->nr_images; i++)
+		if (find_region(b, &b->q->cat->images[i], &name))
+			return true;
+	return false;
+}
+
+/* Shows memory where it really was. */
+static int show_regions(struct profile_build *b, struct catalog *c)
+{
+	for (size_t i = 0; i < c->nr_images; i++) {
+		CLEANUP(strbuf_fini) struct strbuf shown = { 0 };
+		struct catalog_image *img = &c->images[i];
+		struct spec_image name;
+
+		if (!find_region(b, img, &name))
+			continue;
+		spec_image_show(&name, &shown);
+		img->name = name;
+		img->shown = arena_strdup(&c->arena, strbuf_str(&shown));
+		img->base = img->shown;
+		if (strbuf_error(&shown) || !img->shown)
+			return profile_no_memory(b);
+	}
+	return 0;
+}
+
 /* Kernel images need no application of their own in the session to be shown in one. */
 static int take_catalog(struct profile_build *b)
 {
 	static char shown[] = "[" SPEC_MATCH_KERNEL "]";
 	struct catalog *of = b->q->cat, *c;
 
-	if (!b->q->merge_kernel) {
+	if (!b->q->merge_kernel && !has_regions(b)) {
 		b->p->cat = catalog_get(of);
 		return 0;
 	}
@@ -218,6 +262,11 @@ static int take_catalog(struct profile_build *b)
 	if (!c)
 		return profile_no_memory(b);
 	memcpy(c->images, of->images, of->nr_images * sizeof(*c->images));
+	c->nr_images = of->nr_images;
+	if (show_regions(b, c))
+		return -ENOMEM;
+	if (!b->q->merge_kernel)
+		return 0;
 	b->kernel_app = (uint32_t)of->nr_images;
 	c->images[b->kernel_app] = (struct catalog_image){ .name.kind = SPEC_IMAGE_NONE,
 							   .name.name = shown,

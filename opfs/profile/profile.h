@@ -145,6 +145,8 @@ struct profile_query {
 		*syms; /* outlives the profile; NULL: images are shown as themselves */
 	const struct viewer
 		*viewer; /* whose rights open binaries; NULL: this process's */
+	const struct viewer
+		*reader; /* who is told where memory was; NULL: may know all */
 };
 
 /**

@@ -19,7 +19,8 @@ struct report_job {
 	const struct profile *p; /* with diff: a comparison, see profile_compare() */
 	const struct options *o;
 	const struct viewer *v;
-	struct sym_cache *syms; /* lines, code and sources; NULL: there are none */
+	const struct viewer *reader; /* whose rights processes are told by; NULL: all */
+	struct sym_cache *syms;      /* lines, code and sources; NULL: there are none */
 	const struct report_set *reports; /* the files beside this one */
 	const char *path;      /* the specification as a path, "current/event:X" */
 	const char *base_path; /* the same of the older side, with diff:; else NULL */

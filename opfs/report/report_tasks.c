@@ -13,8 +13,10 @@
 
 /*
  * tasks.tsv: who was sampled.  Where samples were kept apart by thread, a line for each
- * thread with its samples; otherwise a line for each process.  As in report.tsv, columns
- * never change, and new ones are added at the end.
+ * thread with its samples; otherwise a line for each process.  Whoever may not read the
+ * table is told of his own processes, and of others only the numbers, which names of
+ * sample files have too.  As in report.tsv, columns never change, and new ones are added
+ * at the end.
  */
 static const char titles[] =
 	"session\ttgid\ttid\tstart_ns\tcomm\tcommand_line\tcgroup\tsamples\n";
@@ -76,14 +78,15 @@ static int compare_threads(const void *x, const void *y)
 	return (a->tid > b->tid) - (a->tid < b->tid);
 }
 
-static int gather(const struct profile *p, struct threads *out)
+static int gather(const struct report_job *job, struct threads *out)
 {
+	const struct profile *p = job->p;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < p->nr_selected; i++) {
 		const struct catalog_file *f = &p->cat->files[p->selected[i]];
-		struct thread t = { f->dir, f->name.tgid, f->name.tid, f->task,
-				    f->total };
+		struct thread t = { f->dir, f->name.tgid, f->name.tid,
+				    catalog_task(p->cat, f, job->reader), f->total };
 
 		if (t.tgid >= 0 && vec_push(out, t))
 			return -ENOMEM;
@@ -121,13 +124,16 @@ static bool is_separated(const struct threads *threads, uint32_t dir)
 	return false;
 }
 
-static void add_processes(const struct catalog_dir *d, struct strbuf *out)
+static void add_processes(const struct catalog_dir *d, const struct viewer *reader,
+			  struct strbuf *out)
 {
 	CLEANUP(spec_tasks_fini) struct spec_tasks tasks = { 0 };
 
 	if (d->fd < 0 || spec_tasks_read(d->fd, &tasks, NULL))
 		return; /* a damaged table is reported by status, where samples need it */
 	for (size_t i = 0; i < tasks.nr; i++) {
+		if (!spec_tasks_tell(&tasks, &tasks.rows[i], viewer_cred(reader)))
+			continue;
 		add_ids(d->session, tasks.rows[i].tgid, tasks.rows[i].tid, out);
 		add_task(&tasks.rows[i], out);
 		strbuf_putc(out, '\n');
@@ -139,7 +145,7 @@ static int render_tasks(const struct report_job *job, struct strbuf *out, struct
 	CLEANUP(threads_fini) struct threads threads = { 0 };
 	const struct profile *p = job->p;
 
-	if (gather(p, &threads))
+	if (gather(job, &threads))
 		return report_no_memory(err);
 	strbuf_puts(out, titles);
 	add_threads(p, &threads, out);
@@ -147,7 +153,7 @@ static int render_tasks(const struct report_job *job, struct strbuf *out, struct
 		if (viewer_gone(job->v))
 			return report_interrupted(err);
 		if (!is_separated(&threads, i))
-			add_processes(&p->cat->dirs[i], out);
+			add_processes(&p->cat->dirs[i], job->reader, out);
 	}
 	return report_done(out, err);
 }

@@ -31,6 +31,16 @@ int catalog_samples(const struct catalog *c, const struct catalog_file *f,
 	return 0;
 }
 
+const struct spec_task *catalog_task(const struct catalog *c,
+				     const struct catalog_file *f,
+				     const struct viewer *reader)
+{
+	return f->task && spec_tasks_tell(&c->dirs[f->dir].tasks, f->task,
+					  viewer_cred(reader))
+		       ? f->task
+		       : NULL;
+}
+
 struct catalog *catalog_get(struct catalog *c)
 {
 	if (c)
@@ -70,6 +80,7 @@ static void close_all(struct catalog *c)
 		if (c->dirs[i].fd >= 0)
 			close(c->dirs[i].fd);
 		spec_images_fini(&c->dirs[i].rows);
+		spec_regions_fini(&c->dirs[i].regions);
 		spec_tasks_fini(&c->dirs[i].tasks);
 	}
 	if (c->copy_fd >= 0)

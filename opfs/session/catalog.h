@@ -8,11 +8,13 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/map.h"
+#include "base/viewer.h"
 #include "libspec/name/name.h"
 #include "libspec/sample/abi.h"
 #include "libspec/sample/sample_format.h"
 #include "libspec/sample/sample_read.h"
 #include "libspec/session/images.h"
+#include "libspec/session/regions.h"
 #include "libspec/session/stats.h"
 #include "libspec/session/tasks.h"
 #include "libspec/spec/match.h"
@@ -46,7 +48,8 @@ struct catalog_file {
 	off_t copy_off;      /* its nodes in catalog.copy_fd, if there is one */
 	uint32_t nr_nodes;
 	struct spec_sample_header header;
-	const struct spec_task *task; /* whose samples; NULL: not separated, or unknown */
+	const struct spec_task *task; /* NULL: not separated, or unknown; see
+				       * catalog_task() */
 };
 
 struct catalog_dir {
@@ -60,6 +63,7 @@ struct catalog_dir {
 	const char *machine;  /* static: that other kind; NULL: this one */
 	struct catalog *part; /* all of this is borrowed from it; NULL: owned */
 	struct spec_images rows;
+	struct spec_regions regions;
 	struct spec_tasks tasks; /* empty unless samples are separated by thread */
 	struct spec_stats stats;
 	struct spec_live live;
@@ -116,6 +120,10 @@ bool catalog_is_live(const struct catalog_dir *d);
  * to.  NULL: no memory.
  */
 struct catalog *catalog_borrow(struct catalog *from, size_t max);
+/* Whose samples a file has, if @reader (NULL: this process) may be told; else NULL. */
+const struct spec_task *catalog_task(const struct catalog *c,
+				     const struct catalog_file *f,
+				     const struct viewer *reader);
 struct catalog *catalog_get(struct catalog *c);
 void catalog_put(struct catalog *c);
 

@@ -405,10 +405,10 @@ static int read_tables(struct catalog_build *b, struct catalog_dir *d)
 	struct err why = { 0 };
 	int rc = spec_images_read(d->fd, &d->rows, &why);
 
-	if (rc && rc != -ENOENT)
+	if (rc)
 		rc = add_bad(b, "images", why.msg);
-	else
-		rc = 0;
+	if (!rc && spec_regions_read(d->fd, &d->regions, &why))
+		rc = add_bad(b, "regions", why.msg);
 	if (!rc && spec_stats_read(d->fd, &d->stats, &why))
 		rc = add_bad(b, "stats", why.msg);
 	if (!rc) {

@@ -5,13 +5,13 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
 #include "base/cleanup.h"
 #include "base/dirlist.h"
 #include "base/file.h"
+#include "base/lockfile.h"
 #include "libspec/session/images.h"
 #include "libspec/session/session.h"
 #include "libsym/wire/kept.h"
@@ -43,14 +43,8 @@ static int make(int session_dir, struct err *err)
 
 static int lock(struct symbols_dir *d, struct err *err)
 {
-	d->lock =
-		openat(d->fd, LOCK_NAME, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (d->lock < 0)
-		return err_errno(err, -errno, SPEC_SYMBOLS_DIR "/" LOCK_NAME);
-	while (flock(d->lock, LOCK_EX))
-		if (errno != EINTR)
-			return err_errno(err, -errno, SPEC_SYMBOLS_DIR "/" LOCK_NAME);
-	return 0;
+	d->lock = lockfile_take(d->fd, LOCK_NAME, true, NULL, err);
+	return d->lock < 0 ? err_add(err, d->lock, SPEC_SYMBOLS_DIR) : 0;
 }
 
 int symbols_dir_open(struct symbols_dir *d, int session_dir, uint64_t limit,

@@ -13,6 +13,11 @@ static bool sees_all(const struct tree *t, const struct viewer *v)
 	return !t->o.shared || !v || v->cred.uid == 0 || v->cred.uid == t->o.owner;
 }
 
+const struct viewer *tree_reader(const struct tree *t, const struct viewer *v)
+{
+	return sees_all(t, v) ? NULL : v;
+}
+
 bool tree_may_see(const struct tree *t, const char *session, const struct viewer *v)
 {
 	CLEANUP(strbuf_fini) struct strbuf path = { 0 };

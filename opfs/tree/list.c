@@ -47,20 +47,22 @@ static const struct spec_name *first_of_event(struct event_seen *seen,
 	return n;
 }
 
-static bool is_other(const struct spec_field *field, const struct catalog_file *x,
+static bool is_other(const struct ask *a, const struct catalog *cat,
+		     const struct spec_field *field, const struct catalog_file *x,
 		     const struct catalog_file *y, const struct spec_name *event)
 {
-	const char *a, *b;
+	const struct spec_tag *tag = &spec_tags[field->tag];
+	const char *of_x, *of_y;
 
-	if (spec_tags[field->tag].kind == SPEC_TAG_NUMBERS)
+	if (tag->kind == SPEC_TAG_NUMBERS)
 		return spec_field_number(field, field->separated ? &x->name : event) !=
 		       spec_field_number(field, &y->name);
-	a = spec_field_text(field, x->task);
-	b = spec_field_text(field, y->task);
-	return a != b && (!a || !b || strcmp(a, b) != 0);
+	of_x = tree_task_text(a, cat, x, tag);
+	of_y = tree_task_text(a, cat, y, tag);
+	return of_x != of_y && (!of_x || !of_y || strcmp(of_x, of_y) != 0);
 }
 
-void tree_axes(const struct place *p, struct axes *out)
+void tree_axes(const struct ask *a, const struct place *p, struct axes *out)
 {
 	struct event_seen seen = { 0 };
 	bool *many = out->many;
@@ -81,8 +83,8 @@ void tree_axes(const struct place *p, struct axes *out)
 		for (size_t k = 0; k < spec_nr_fields; k++) {
 			const struct spec_field *field = &spec_fields[k];
 
-			many[field->tag] |=
-				!many[field->tag] && is_other(field, first, f, event);
+			many[field->tag] |= !many[field->tag] &&
+					    is_other(a, p->cat, field, first, f, event);
 		}
 	}
 	many[SPEC_SYMBOL] = p->sel->samples > 0;
@@ -160,7 +162,7 @@ int tree_list_profile(const struct ask *a, const struct place *p, struct lister 
 		rc = lister_add(l, "more", PLACE_LINK);
 	if (rc || !p->listed)
 		return rc;
-	tree_axes(p, &axes);
+	tree_axes(a, p, &axes);
 	nest = tree_nest(p, &axes);
 	if (nest)
 		rc = lister_add(l, nest->name, PLACE_VALUES);
@@ -192,7 +194,7 @@ static bool is_event_link(const struct place *p, const char *listed)
 	return false;
 }
 
-char *tree_link(const struct place *p, const char *name)
+char *tree_link(const struct ask *a, const struct place *p, const char *name)
 {
 	struct strbuf target = { 0 };
 	const struct spec_tag *nest;
@@ -201,7 +203,7 @@ char *tree_link(const struct place *p, const char *name)
 
 	if (!spec_word_parse(name, strlen(name), &word))
 		return NULL;
-	tree_axes(p, &axes);
+	tree_axes(a, p, &axes);
 	nest = tree_nest(p, &axes);
 	if (word.value && word.tag->id == SPEC_EVENT && nest == word.tag &&
 	    is_event_link(p, word.value))

@@ -17,10 +17,10 @@ int tree_list_values(const struct ask *a, const struct place *p, struct lister *
 struct axes {
 	bool many[SPEC_NR_TAGS];
 };
-void tree_axes(const struct place *p, struct axes *out);
+void tree_axes(const struct ask *a, const struct place *p, struct axes *out);
 /* In a listed place: the tag that has a real directory there, NULL: none. */
 const struct spec_tag *tree_nest(const struct place *p, const struct axes *axes);
 /* Where a listed place has a link of that name, its target (heap), else NULL. */
-char *tree_link(const struct place *p, const char *name);
+char *tree_link(const struct ask *a, const struct place *p, const char *name);
 
 #endif

@@ -167,7 +167,7 @@ static bool same_task(const struct spec_task *a, const struct spec_task *b)
 	       !strcmp(a->comm ? a->comm : "", b->comm ? b->comm : "");
 }
 
-const struct spec_task *place_task(const struct place *p)
+const struct spec_task *place_task(const struct place *p, const struct viewer *reader)
 {
 	const struct spec_task *task = NULL;
 	bool thread;
@@ -177,7 +177,8 @@ const struct spec_task *place_task(const struct place *p)
 		return NULL;
 	thread = p->spec->values[SPEC_TID];
 	for (size_t i = 0; i < p->sel->nr; i++) {
-		const struct spec_task *t = p->cat->files[p->sel->files[i]].task;
+		const struct catalog_file *f = &p->cat->files[p->sel->files[i]];
+		const struct spec_task *t = catalog_task(p->cat, f, reader);
 
 		t = t && !thread ? t->process : t;
 		if (!t || (task && t != task && !same_task(t, task)))

@@ -126,8 +126,8 @@ uint64_t place_samples(const struct place *p);
 uint64_t place_session_samples(const struct place *p);
 uint64_t place_mtime_ns(const struct place *p);
 /* The process whose samples a directory of tgid: has, or the thread of tid:, or NULL:
- * several, or not known.  Dies with the place. */
-const struct spec_task *place_task(const struct place *p);
+ * several, not known, or not for @reader.  Dies with the place. */
+const struct spec_task *place_task(const struct place *p, const struct viewer *reader);
 
 /* Does a tag choose among the samples of sessions?  Not those that choose sessions. */
 static inline bool place_tag_selects(const struct spec_tag *tag)

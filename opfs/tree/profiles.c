@@ -104,6 +104,7 @@ static int load(void *ctx, const struct viewer *v, void **obj, size_t *bytes,
 		.root = l->o->root,
 		.syms = l->a->t->syms,
 		.viewer = v,
+		.reader = tree_reader(l->a->t, v),
 	};
 	struct ask a = { .t = l->a->t, .v = v, .err = err };
 	struct profile *p;

@@ -68,9 +68,10 @@ static struct selection *new_selection(size_t max)
 }
 
 /* Of files [from, end) those that @by selects; of arcs, by application and caller. */
-static struct selection *pick_files(const struct catalog *cat, size_t from, size_t end,
-				    const struct spec_select *by)
+static struct selection *pick_files(const struct ask *a, const struct catalog *cat,
+				    size_t from, size_t end, const struct spec_select *by)
 {
+	const struct viewer *reader = tree_reader(a->t, a->v);
 	struct selection *s = new_selection(end - from);
 
 	for (size_t i = from; s && i < end; i++) {
@@ -78,7 +79,7 @@ static struct selection *pick_files(const struct catalog *cat, size_t from, size
 		struct spec_match_file file = { .name = &f->name,
 						.app = f->app,
 						.image = f->image,
-						.task = f->task };
+						.task = catalog_task(cat, f, reader) };
 
 		if (!spec_select_file(by, &file))
 			continue;
@@ -100,7 +101,7 @@ int tree_select_files(const struct ask *a, struct catalog *cat, const struct spe
 	rc = spec_select_init(&by, spec, &match, prefix, a->err);
 	if (rc)
 		return rc;
-	*out = pick_files(cat, 0, cat->nr_flat, &by);
+	*out = pick_files(a, cat, 0, cat->nr_flat, &by);
 	return *out ? 0 : ask_no_memory(a);
 }
 
@@ -118,7 +119,7 @@ int tree_select_arcs(const struct ask *a, struct catalog *cat, const struct spec
 	rc = spec_select_init(&by, spec, &match, NULL, a->err);
 	if (rc)
 		return rc;
-	arcs = pick_files(cat, cat->nr_flat, cat->nr_files, &by);
+	arcs = pick_files(a, cat, cat->nr_flat, cat->nr_files, &by);
 	both = arcs ? new_selection(flat->nr + arcs->nr) : NULL;
 	if (!both)
 		return ask_no_memory(a);

@@ -167,14 +167,14 @@ static int step_elsewhere(const struct ask *a, const struct place *from, const c
 }
 
 /* "event" or "image" where it is listed as a directory. */
-static bool is_nest(const struct place *from, const char *name)
+static bool is_nest(const struct ask *a, const struct place *from, const char *name)
 {
 	const struct spec_tag *nest;
 	struct axes axes;
 
 	if (!from->listed || (strcmp(name, "event") && strcmp(name, "image")))
 		return false;
-	tree_axes(from, &axes);
+	tree_axes(a, from, &axes);
 	nest = tree_nest(from, &axes);
 	return nest && !strcmp(nest->name, name);
 }
@@ -216,13 +216,13 @@ static int step_closed(const struct ask *a, const struct place *from, const char
 	if (!strcmp(name, "more"))
 		target = strdup("more:");
 	else
-		target = from->listed ? tree_link(from, name) : NULL;
+		target = from->listed ? tree_link(a, from, name) : NULL;
 	if (target)
 		return step_link(a, from, target, to);
 	if (!spec_word_parse(name, len, &word))
 		return step_default(a, from, name, to);
 	rc = step_tag(a, from, &word, to);
-	if (!rc && is_nest(from, name))
+	if (!rc && is_nest(a, from, name))
 		to->listed = true;
 	return rc;
 }

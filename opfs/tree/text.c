@@ -127,6 +127,7 @@ int tree_job_init(struct tree_job *j, const struct ask *a, const struct place *p
 		j->job.p = j->profile;
 		j->job.o = &j->o;
 		j->job.v = a->v;
+		j->job.reader = tree_reader(a->t, a->v);
 		j->job.syms = a->t->syms;
 		j->job.reports = a->t->o.reports;
 		j->job.path = strbuf_str(&j->path);

@@ -96,6 +96,9 @@ int tree_check(struct tree *t, const struct place *p, const struct viewer *v,
 /* A name that shells and file managers try everywhere (".hidden", "autorun.inf"). */
 bool tree_is_probe(const char *name, size_t len);
 
+/* Whose rights the rows of processes need that are told to @v; NULL: all may be told. */
+const struct viewer *tree_reader(const struct tree *t, const struct viewer *v);
+
 /* A canonical key: of a directory its specification; of a file also its generation. */
 void tree_key(const struct place *p, struct strbuf *out);
 /* The mode and owner of a place's session directory, as the kernel would check them on

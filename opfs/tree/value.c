@@ -49,16 +49,18 @@ static uint32_t cut_image(const struct catalog *cat, const char *raw, const char
 	return CATALOG_NO_IMAGE;
 }
 
-const char *tree_task_text(const struct catalog_file *f, const struct spec_tag *tag)
+const char *tree_task_text(const struct ask *a, const struct catalog *cat,
+			   const struct catalog_file *f, const struct spec_tag *tag)
 {
-	return spec_field_text(spec_field_of(tag->id), f->task);
+	return spec_field_text(spec_field_of(tag->id),
+			       catalog_task(cat, f, tree_reader(a->t, a->v)));
 }
 
-static bool has_task(const struct catalog *cat, const struct spec_tag *tag,
-		     const char *text)
+static bool has_task(const struct ask *a, const struct catalog *cat,
+		     const struct spec_tag *tag, const char *text)
 {
 	for (size_t i = 0; i < cat->nr_flat; i++) {
-		const char *is = tree_task_text(&cat->files[i], tag);
+		const char *is = tree_task_text(a, cat, &cat->files[i], tag);
 
 		if (is && !strcmp(is, text))
 			return true;
@@ -132,7 +134,7 @@ static int is_exact(const struct ask *a, const struct place *from,
 	if (tag->kind == SPEC_TAG_NAMES)
 		*exact = has(&from->cat->by_event, strbuf_str(&text));
 	else if (tag->kind == SPEC_TAG_TASKS)
-		*exact = has_task(from->cat, tag, strbuf_str(&text));
+		*exact = has_task(a, from->cat, tag, strbuf_str(&text));
 	else if (tag->kind == SPEC_TAG_SYMBOL)
 		return tree_has_symbol(a, from, strbuf_str(&text), exact);
 	return 0;

@@ -22,7 +22,8 @@ bool tree_ends_open(const char *raw);
 bool tree_is_exclusion(const struct spec_tag *tag);
 /* The short name of an image: regions of memory with the same label are one. */
 const char *tree_short_name(const struct catalog_image *img);
-/* What a tag says of a file's process; NULL: it is not known. */
-const char *tree_task_text(const struct catalog_file *f, const struct spec_tag *tag);
+/* What a tag says of a file's process; NULL: it is not known, or not for who asks. */
+const char *tree_task_text(const struct ask *a, const struct catalog *cat,
+			   const struct catalog_file *f, const struct spec_tag *tag);
 
 #endif

@@ -209,7 +209,8 @@ static int task_names(const struct ask *a, const struct place *p,
 	int rc = 0;
 
 	for (size_t i = 0; i < p->sel->nr && !rc; i++) {
-		const char *text = tree_task_text(&p->cat->files[p->sel->files[i]], tag);
+		const struct catalog_file *f = &p->cat->files[p->sel->files[i]];
+		const char *text = tree_task_text(a, p->cat, f, tag);
 
 		if (!text || map_get(&seen, text, strlen(text), NULL))
 			continue;

@@ -178,3 +178,34 @@ samples()
 	[ "$(opfs cat current/tasks.tsv |
 		awk -F'\t' -v n="$again" '$2 == n && $5 ~ /python3/' | wc -l)" = 1 ]
 }
+
+@test "the table is for owner and group, and names the user of each process" {
+	need_root
+	can_record
+	chmod 755 "$BATS_TEST_TMPDIR"
+	mkdir -m 2755 s
+	chgrp 4321 s
+	printf 'while [ ! -e "$1" ]; do :; done\n' >burn.sh
+	record --session-dir s -- sh -c 'sh burn.sh /stop/of/root & one=$!
+		setpriv --reuid=65534 --regid=65534 --clear-groups sh burn.sh stop
+		kill $one' 3>&- &
+	recorder=$!
+	table=s/samples/current/tasks
+	user_of() {
+		awk -F'\t' -v line="$1" '$5 == line { print $7 }' $table 2>/dev/null |
+			sort -u
+	}
+	both() {
+		[ "$(user_of 'sh burn.sh /stop/of/root')" = 0 ] &&
+			[ "$(user_of 'sh burn.sh stop')" = 65534 ]
+	}
+	wait_for both
+	: >stop
+	wait $recorder
+	[ "$(stat -c '%a %g' $table)" = "640 4321" ]
+	# one of before, which all could read
+	chmod 644 $table
+	record --session-dir s --append -- \
+		sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done'
+	[ "$(stat -c %a $table)" = 640 ]
+}

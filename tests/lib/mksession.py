@@ -13,7 +13,7 @@ file is an object; what it leaves out has the default given here:
   mhz 0   machine (that of the whole)
 An image is a path ("/bin/ls"), "kern:NAME", or "anon:LABEL:TGID:LO:HI" in hexadecimal.
 "sessions": {NAME: {...}} tells of one session: "stats" {name: number}, "live" as above,
-"started" seconds, "tasks" [[tgid, tid, start_ns, comm, command line, cgroup]], and
+"started" seconds, "tasks" [[tgid, tid, start_ns, comm, command line, cgroup, uid?]], and
 "manifest" [["KEY", "VALUE"]]: facts of a MANIFEST, which is written last.
 "machine": "little 64", "big 64", "little 32" or "big 32" says on which kind of machine it
 was recorded; if it is given, there is a file abi, unless "abi" is false.

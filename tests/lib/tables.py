@@ -7,7 +7,7 @@
                                      path alone, with its build-id as readelf tells it
     tables.py note DIR NAME          the note of the image with this basename
     tables.py lost DIR               nothing was lost but what the kernel says it dropped
-    tables.py tasks DIR              every task has a command line and a control group
+    tables.py tasks DIR              every task has a command line, a cgroup and a user
     tables.py progress DIR SECONDS   waits until there is a sample file with samples;
                                      prints after how many seconds
 
@@ -105,14 +105,14 @@ def lost(session_dir):
 
 def tasks(session_dir):
     last = {}
-    for tgid, tid, start, comm, line, cgroup in rows(session_dir, "tasks", 6):
+    for tgid, tid, start, comm, line, cgroup, uid in rows(session_dir, "tasks", 7):
         # a cgroup that a later row does not know stays
         if cgroup == "-" and (tgid, tid, start) in last:
             cgroup = last[tgid, tid, start][2]
-        last[tgid, tid, start] = comm, line, cgroup
+        last[tgid, tid, start] = comm, line, cgroup, uid
     print("%d tasks" % len(last))
-    bad = ["%s (%s): command line %s, cgroup %s" % (key[0], comm, line, cgroup)
-           for key, (comm, line, cgroup) in last.items() if line == "-" or cgroup == "-"]
+    bad = ["%s (%s): command line %s, cgroup %s, user %s" % (key[0], *row)
+           for key, row in last.items() if "-" in row[1:]]
     return (["%d of %d:" % (len(bad), len(last))] if bad else []) + bad[:20] + \
         ([] if last else ["no tasks"])
 

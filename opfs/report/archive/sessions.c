@@ -233,7 +233,8 @@ static int add_figures(struct archive *a, const struct catalog_dir *d)
 
 static int add_live(struct archive *a, const struct catalog_dir *d, size_t nr_left_out)
 {
-	static const char *const tables[] = { "images", "tasks", "stats/started" };
+	static const char *const tables[] = { "images", "tasks", "regions",
+					      "stats/started" };
 	const struct tar_want want = { .grows = true };
 	int rc = add_figures(a, d);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <criterion/criterion.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,9 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "collector/engine/collect.h"
+#include "collector/who/regions.h"
 #include "libspec/sample/sample_read.h"
+#include "libspec/session/regions.h"
 
 #define DASH "{root}/bin/prog/{dep}/"
 #define LEAF "/TIMER.1000.0.all.all.all"
@@ -208,11 +211,27 @@ Test(collect, keeps_two_binaries_of_one_path_apart)
 	cr_expect_eq(counted(DASH "{root}/lib/two.so#fe020304" LEAF, 0x10), 1);
 }
 
-Test(collect, files_anonymous_memory_by_process_and_region)
+Test(collect, files_anonymous_memory_by_process_and_region_under_a_made_up_range)
 {
+	static char anon[] = "anon";
+	struct spec_image region = { SPEC_IMAGE_ANON, .name = anon, .tgid = 10 };
+	CLEANUP(spec_regions_fini) struct spec_regions table = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf shown = { 0 };
+	char path[256];
+
 	map_file(0x800000, 0, "//anon", 0);
 	sample_in(10, COLL_USER, 0x800010, NULL, 0);
-	cr_expect_eq(counted(DASH "{anon:anon}/10.0x800000.0x800fff" LEAF, 0x10), 1);
+	coll_region_hide(0x800000, 0x801000, &region);
+	snprintf(path, sizeof(path), DASH "{anon:anon}/10.0x%" PRIx64 ".0x%" PRIx64 LEAF,
+		 region.start, region.end);
+	cr_expect_eq(counted(path, 0x10), 1);
+	cr_expect_eq(region.end - region.start, 0xfff);
+	cr_expect_neq(region.start, 0x800000);
+	spec_image_show(&region, &shown);
+	cr_assert_eq(spec_regions_read(c.images.session_fd, &table, NULL), 0);
+	cr_expect(spec_regions_find(&table, strbuf_str(&shown), NULL, &region));
+	cr_expect_eq(region.start, 0x800000);
+	cr_expect_eq(region.end, 0x800fff);
 }
 
 Test(collect, opens_more_files_than_there_are_descriptors_for)
