@@ -25,19 +25,25 @@
 
 /* System calls that libelf, libdw, libiberty and libc make while they read. */
 static const int allowed[] = {
-	SCMP_SYS(read),         SCMP_SYS(pread64),      SCMP_SYS(readv),
-	SCMP_SYS(preadv),       SCMP_SYS(lseek),        SCMP_SYS(close),
-	SCMP_SYS(dup),          SCMP_SYS(fstat),        SCMP_SYS(newfstatat),
-	SCMP_SYS(stat),         SCMP_SYS(lstat),        SCMP_SYS(statx),
-	SCMP_SYS(readlink),     SCMP_SYS(readlinkat),   SCMP_SYS(getdents64),
-	SCMP_SYS(fcntl),        SCMP_SYS(fadvise64),    SCMP_SYS(munmap),
-	SCMP_SYS(mremap),       SCMP_SYS(madvise),      SCMP_SYS(brk),
-	SCMP_SYS(futex),        SCMP_SYS(getrandom),    SCMP_SYS(clock_gettime),
-	SCMP_SYS(gettimeofday), SCMP_SYS(uname),        SCMP_SYS(sysinfo),
-	SCMP_SYS(getpid),       SCMP_SYS(gettid),       SCMP_SYS(geteuid),
-	SCMP_SYS(getuid),       SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask),
-	SCMP_SYS(rt_sigreturn), SCMP_SYS(tgkill), /* abort() */
-	SCMP_SYS(exit),         SCMP_SYS(exit_group),
+	SCMP_SYS(read),          SCMP_SYS(pread64),
+	SCMP_SYS(readv),         SCMP_SYS(preadv),
+	SCMP_SYS(lseek),         SCMP_SYS(close),
+	SCMP_SYS(dup),           SCMP_SYS(fstat),
+	SCMP_SYS(newfstatat),    SCMP_SYS(stat),
+	SCMP_SYS(lstat),         SCMP_SYS(statx),
+	SCMP_SYS(readlink),      SCMP_SYS(readlinkat),
+	SCMP_SYS(getdents64),    SCMP_SYS(fstatfs),
+	SCMP_SYS(fcntl),         SCMP_SYS(fadvise64),
+	SCMP_SYS(munmap),        SCMP_SYS(mremap),
+	SCMP_SYS(madvise),       SCMP_SYS(brk),
+	SCMP_SYS(futex),         SCMP_SYS(getrandom),
+	SCMP_SYS(clock_gettime), SCMP_SYS(gettimeofday),
+	SCMP_SYS(uname),         SCMP_SYS(sysinfo),
+	SCMP_SYS(getpid),        SCMP_SYS(gettid),
+	SCMP_SYS(geteuid),       SCMP_SYS(getuid),
+	SCMP_SYS(rt_sigaction),  SCMP_SYS(rt_sigprocmask),
+	SCMP_SYS(rt_sigreturn),  SCMP_SYS(tgkill), /* abort() */
+	SCMP_SYS(exit),          SCMP_SYS(exit_group),
 };
 
 static struct sock_fprog filter;
