@@ -23,8 +23,8 @@ bool sym_is_regular(const char *path, const struct cred *cred);
 
 /*
  * As sym_open() for job->at, before the sandbox.  A descriptor, or -errno: -ESRCH if the
- * file, or all of its container, is gone; -EACCES also if job->cred is somebody else, for who
- * may look into a container is the kernel's to say.
+ * file, or all of its container, is gone; -EACCES also if job->cred is somebody else, for
+ * who may look into a container is the kernel's to say.
  */
 int sym_open_at(const struct sym_job *job);
 

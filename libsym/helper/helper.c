@@ -17,6 +17,7 @@
 #include "libsym/dwarf/lines.h"
 #include "libsym/file/find.h"
 #include "libsym/file/open.h"
+#include "libsym/file/resolve.h"
 #include "libsym/helper/image.h"
 #include "libsym/helper/sandbox.h"
 #include "libsym/helper/source_read.h"
@@ -87,11 +88,17 @@ static int find(const struct sym_request *r, struct strbuf *out, struct err *err
 	return sym_find_encode(r->names, r->names_len, r->nr_dirs, out, err);
 }
 
+static int resolve(const struct sym_request *r, struct strbuf *out, struct err *err)
+{
+	return sym_resolve_encode(r->names_len ? r->names : "", r->who, out, err);
+}
+
 static int (*const works[SYM_NR_REQUESTS])(const struct sym_request *, struct strbuf *,
 					   struct err *) = {
-	[SYM_REQUEST_LOAD] = load,     [SYM_REQUEST_DEMANGLE] = demangle,
-	[SYM_REQUEST_LINES] = lines,   [SYM_REQUEST_DISASM] = disasm,
-	[SYM_REQUEST_SOURCE] = source, [SYM_REQUEST_FIND] = find,
+	[SYM_REQUEST_LOAD] = load,       [SYM_REQUEST_DEMANGLE] = demangle,
+	[SYM_REQUEST_LINES] = lines,     [SYM_REQUEST_DISASM] = disasm,
+	[SYM_REQUEST_SOURCE] = source,   [SYM_REQUEST_FIND] = find,
+	[SYM_REQUEST_RESOLVE] = resolve,
 };
 
 static int send_answer(struct strbuf *out)

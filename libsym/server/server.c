@@ -18,6 +18,7 @@
 #include "base/thread.h"
 #include "base/viewer.h"
 #include "libsym/file/find.h"
+#include "libsym/file/resolve.h"
 #include "libsym/helper/helper.h"
 #include "libsym/helper/sandbox.h"
 #include "libsym/server/exchange.h"
@@ -34,6 +35,19 @@
 typedef int take_answer(void *arg, const void *data, size_t len, struct err *err);
 
 enum { CPU_S = 10, BLOCKED_MS = 30000, MIN_JOBS = 2, MAX_JOBS = 16 };
+
+/* Who looks up a name waits for this, and all who look for the same. */
+enum { RESOLVE_MS = 2000 };
+
+/* One job of any kind. */
+struct call {
+	const struct strbuf *request; /* frame included, see libsym/wire/request.h */
+	const struct cred *who;       /* whose job it is; NULL: this process's */
+	uint32_t waits_ms;            /* as in struct box_limits */
+	take_answer *take; /* is given the answer, if there is one, aligned to 8 bytes */
+	void *arg;
+	const atomic_bool *cancel;
+};
 
 struct sym_server {
 	pthread_mutex_t lock; /* over all below */
@@ -109,10 +123,14 @@ static void leave(struct sym_server *s)
 }
 
 /* Hands the socket to the helper, which is started first if none is running. */
-static int hand_over(struct sym_server *s, int fd, unsigned *which, struct err *err)
+static int hand_over(struct sym_server *s, const struct call *c, int fd, unsigned *which,
+		     struct err *err)
 {
+	struct box_limits limits = s->limits;
 	int rc = -EPIPE;
 
+	limits.waits_ms = c->waits_ms;
+	limits.owner = c->who ? c->who->uid : 0;
 	pthread_mutex_lock(&s->lock);
 	for (int attempt = 0; attempt < 2 && rc; attempt++) {
 		if (s->helper.control < 0) {
@@ -121,7 +139,7 @@ static int hand_over(struct sym_server *s, int fd, unsigned *which, struct err *
 				break;
 			s->started++;
 		}
-		rc = box_job(&s->helper, fd, &s->limits);
+		rc = box_job(&s->helper, fd, &limits);
 		if (rc) {
 			box_end(&s->helper);
 			err_errno(err, rc, "symbol helper");
@@ -141,9 +159,8 @@ static void forget(struct sym_server *s, unsigned which)
 	pthread_mutex_unlock(&s->lock);
 }
 
-static int run_once(struct sym_server *s, const struct strbuf *request,
-		    const atomic_bool *cancel, struct sym_exchange *x, unsigned *which,
-		    struct err *err)
+static int run_once(struct sym_server *s, const struct call *c, struct sym_exchange *x,
+		    unsigned *which, struct err *err)
 {
 	int pair[2], rc;
 	CLEANUP(close_fd) int mine = -1;
@@ -151,31 +168,31 @@ static int run_once(struct sym_server *s, const struct strbuf *request,
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
 		return err_errno(err, -errno, "symbol helper");
 	mine = pair[0];
-	rc = hand_over(s, pair[1], which, err);
+	rc = hand_over(s, c, pair[1], which, err);
 	close(pair[1]);
 	if (rc)
 		return rc;
-	return sym_exchange_run(x, mine, request, cancel);
+	return sym_exchange_run(x, mine, c->request, c->cancel);
 }
 
 /*
  * One job.  0 if the exchange came to its end, whatever @x holds then.  A helper that
  * died without a word about the job (killed from outside) is replaced once.
  */
-static int run_job(struct sym_server *s, const struct strbuf *request,
-		   const atomic_bool *cancel, struct sym_exchange *x, struct err *err)
+static int run_job(struct sym_server *s, const struct call *c, struct sym_exchange *x,
+		   struct err *err)
 {
 	unsigned which = 0;
-	int rc = strbuf_error(request);
+	int rc = strbuf_error(c->request);
 
-	if (rc || request->len - sizeof(struct sym_frame) > SYM_REQUEST_MAX)
+	if (rc || c->request->len - sizeof(struct sym_frame) > SYM_REQUEST_MAX)
 		return err_errno(err, rc ? rc : -E2BIG, "symbol helper");
-	rc = enter(s, cancel);
+	rc = enter(s, c->cancel);
 	if (rc)
 		return err_errno(err, rc, "symbol helper");
 	for (int attempt = 0; attempt < 2; attempt++) {
 		sym_exchange_fini(x);
-		rc = run_once(s, request, cancel, x, &which, err);
+		rc = run_once(s, c, x, &which, err);
 		if (!rc && !x->trailer.magic)
 			forget(s, which);
 		if (rc || x->trailer.magic)
@@ -233,25 +250,23 @@ static int refuse(const struct sym_exchange *x, struct err *err)
 }
 
 /**
- * run - one job of any kind
- * @request: frame included, see libsym/wire/request.h
- * @take: is given the answer, if there is one; its bytes are aligned to 8
- * @why: the helper's end in words ("needs more than 10 s of processor time"), if there is
- * none
+ * run - one job
+ * @why: the end of the helper in words ("needs more than 10 s of processor time"), if
+ *	there is no answer
  * Returns 0 if the answer was taken, 1 if there is none and @why tells the reason;
  * -EINVAL if the helper refused; -EINTR if cancelled; -ENOMEM; another errno if helpers
  * cannot be started.
  */
-static int run(struct sym_server *s, const struct strbuf *request, take_answer *take,
-	       void *arg, const atomic_bool *cancel, struct strbuf *why, struct err *err)
+static int run(struct sym_server *s, const struct call *c, struct strbuf *why,
+	       struct err *err)
 {
 	CLEANUP(sym_exchange_fini) struct sym_exchange x = { 0 };
-	int rc = run_job(s, request, cancel, &x, err);
+	int rc = run_job(s, c, &x, err);
 
 	if (rc && rc != -EBADMSG)
 		return rc;
 	if (!rc && x.answer && ended_with(&x, 0)) {
-		rc = take(arg, x.answer, x.answer_len, err);
+		rc = c->take(c->arg, x.answer, x.answer_len, err);
 		if (rc != -EBADMSG)
 			return rc;
 	}
@@ -322,7 +337,8 @@ int sym_server_load(struct sym_server *s, const struct sym_job *job,
 	int rc;
 
 	sym_request_load(job, &request);
-	rc = run(s, &request, take_table, &t, cancel, &why, err);
+	rc = run(s, &(struct call){ &request, job->cred, 0, take_table, &t, cancel },
+		 &why, err);
 	if (rc > 0)
 		rc = broken_table(job, strbuf_str(&why), &t, err);
 	if (!rc && prefer_kept(job, &t))
@@ -379,7 +395,8 @@ int sym_server_demangle(struct sym_server *s, const char *const *names, size_t n
 
 		return take_names(&want, request.data + head, request.len - head, err);
 	}
-	rc = run(s, &request, take_names, &want, cancel, &why, err);
+	rc = run(s, &(struct call){ &request, NULL, 0, take_names, &want, cancel }, &why,
+		 err);
 	return rc <= 0 ? rc
 		       : err_set(err, -EBADMSG, "demangling %zu names: %s", nr,
 				 strbuf_str(&why));
@@ -399,11 +416,32 @@ int sym_server_find(struct sym_server *s, const struct sym_wanted *w,
 	int rc;
 
 	sym_request_find(w, cred, &request);
-	rc = run(s, &request, take_paths, out, cancel, &why, err);
+	rc = run(s, &(struct call){ &request, cred, 0, take_paths, out, cancel }, &why,
+		 err);
 	return rc <= 0 ? rc
 		       : err_set(err, -EIO, "looking for binaries in %s: %s",
 				 w->nr_dirs ? w->dirs[0] : "no directory",
 				 strbuf_str(&why));
+}
+
+static int take_resolved(void *arg, const void *data, size_t len, struct err *err)
+{
+	return sym_resolve_decode(data, len, arg, err);
+}
+
+int sym_server_resolve(struct sym_server *s, const char *path, const struct cred *cred,
+		       const atomic_bool *cancel, struct sym_resolved *out,
+		       struct err *err)
+{
+	CLEANUP(strbuf_fini) struct strbuf request = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
+	int rc;
+
+	sym_request_paths(SYM_REQUEST_RESOLVE, &path, 1, cred, &request);
+	rc = run(s,
+		 &(struct call){ &request, cred, RESOLVE_MS, take_resolved, out, cancel },
+		 &why, err);
+	return rc > 0 ? 0 : rc;
 }
 
 static const char *broken(const char *name, struct strbuf *why, struct strbuf *reason)
@@ -457,7 +495,8 @@ int sym_server_lines(struct sym_server *s, const struct sym_job *job,
 	int rc;
 
 	sym_request_parts(SYM_REQUEST_LINES, job, &parts, &request);
-	rc = run(s, &request, take_lines, &want, cancel, &why, err);
+	rc = run(s, &(struct call){ &request, job->cred, 0, take_lines, &want, cancel },
+		 &why, err);
 	if (rc > 0)
 		rc = sym_lines_none(SYM_BROKEN, broken(job_name(job), &why, &reason),
 				    &lines, err);
@@ -478,7 +517,8 @@ int sym_server_answer(struct sym_server *s, const struct strbuf *request,
 		      const atomic_bool *cancel, struct strbuf *out, struct err *err)
 {
 	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
-	int rc = run(s, request, take_bytes, out, cancel, &why, err);
+	int rc = run(s, &(struct call){ request, NULL, 0, take_bytes, out, cancel }, &why,
+		     err);
 
 	return rc <= 0 ? rc : err_set(err, -EIO, "%s", strbuf_str(&why));
 }
@@ -499,7 +539,8 @@ int sym_server_disasm(struct sym_server *s, const struct sym_job *job,
 	int rc;
 
 	sym_request_parts(SYM_REQUEST_DISASM, job, &parts, &request);
-	rc = run(s, &request, take_disasm, out, cancel, &why, err);
+	rc = run(s, &(struct call){ &request, job->cred, 0, take_disasm, out, cancel },
+		 &why, err);
 	return rc <= 0 ? rc
 		       : sym_disasm_none(SYM_BROKEN, broken(job_name(job), &why, &reason),
 					 out, err);
@@ -519,8 +560,9 @@ int sym_server_source(struct sym_server *s, const char *const *paths, size_t nr,
 	CLEANUP(strbuf_fini) struct strbuf reason = { 0 };
 	int rc;
 
-	sym_request_source(paths, nr, cred, &request);
-	rc = run(s, &request, take_source, out, cancel, &why, err);
+	sym_request_paths(SYM_REQUEST_SOURCE, paths, nr, cred, &request);
+	rc = run(s, &(struct call){ &request, cred, 0, take_source, out, cancel }, &why,
+		 err);
 	return rc <= 0 ? rc
 		       : sym_source_none(SYM_BROKEN,
 					 broken(nr ? paths[0] : "source file", &why,

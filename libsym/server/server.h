@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "libsym/file/find.h"
+#include "libsym/file/resolve.h"
 #include "libsym/table/demangle.h"
 #include "libsym/table/job.h"
 #include "libsym/table/lines.h"
@@ -106,6 +107,18 @@ int sym_server_disasm(struct sym_server *s, const struct sym_job *job,
 int sym_server_source(struct sym_server *s, const char *const *paths, size_t nr,
 		      const struct cred *cred, const atomic_bool *cancel,
 		      struct sym_text **out, struct err *err);
+
+/**
+ * sym_server_resolve - where a path leads for a user
+ * @path: absolute
+ * @cred: whose rights; NULL: this process's
+ * @out: zeroed.  What a file system does not answer in 2 s is as if it were not there:
+ *	who looks up a name waits for this.
+ * Returns 0; -EINTR; -ENOMEM; another errno if helpers cannot be started.
+ */
+int sym_server_resolve(struct sym_server *s, const char *path, const struct cred *cred,
+		       const atomic_bool *cancel, struct sym_resolved *out,
+		       struct err *err);
 
 /**
  * sym_server_find - all files of some names

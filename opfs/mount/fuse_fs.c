@@ -85,7 +85,7 @@ bool fs_personal(const struct fuse_fs *fs, const struct place *p)
 		return true;
 	return place_is_file(p) || p->kind == PLACE_ENTRIES ||
 	       p->tag == &spec_tags[SPEC_SYMBOL] ||
-	       (p->spec && p->spec->values[SPEC_SYMBOL]);
+	       (p->spec && p->spec->values[SPEC_SYMBOL]) || place_follows_links(p);
 }
 
 double fs_dir_timeout(const struct fuse_fs *fs, const struct place *p)

@@ -28,3 +28,14 @@ shared_session() {
 	END
 	shared_mount
 }
+
+# Whatever waits for a mount below $W is answered with an error.
+abort_mounts() {
+	local point
+
+	while read -r _ point _; do
+		case $point in
+		"$W"/*) umount -f "$point" 2>/dev/null || true ;;
+		esac
+	done </proc/self/mounts
+}

@@ -7,6 +7,11 @@ bats_require_minimum_version 1.5.0
 load ../lib/opfs
 load ../lib/mount
 load ../lib/users
+load ../lib/slowfs
+
+setup_file() {
+	build_slowfs
+}
 
 setup() {
 	need_mount
@@ -15,8 +20,9 @@ setup() {
 }
 
 teardown() {
-	# what waits for a mount ends when its connection does
-	[ -z "${connection-}" ] || echo 1 >"$connection/abort" || true
+	[ -z "${slow_pid-}" ] || kill -KILL "$slow_pid" || true
+	[ -z "${sleeper-}" ] || kill "$sleeper" || true
+	abort_mounts
 	remove_dirs
 }
 
@@ -56,4 +62,108 @@ print(json.dumps([{"session": "saved", "app": sys.argv[1], "samples":
 	timeout 60 grep -rh "" "$M/saved/annotate" >"$W/out"
 	cat "$W/out"
 	[ "$(grep -c "No source: .*/saved/summary: is not read" "$W/out")" = 2 ]
+}
+
+# as UID COMMAND...
+as() {
+	setpriv --reuid="$1" --regid="$1" --clear-groups -- "${@:2}"
+}
+
+# told UID PATH: what "image:PATH", one component, tells that user.
+told() {
+	as "$1" timeout 60 stat -c %s "$M/saved/image:${2//\//%2F}" 2>&1 |
+		sed "s,'[^']*',IT,"
+}
+
+# A mount with links in a directory of mode 0700 of uid 65533.
+linked_mount() {
+	build_open_and_closed
+	mkdir -m 700 "$W/closed.d"
+	ln -s "$W/open" "$W/closed.d/link"
+	ln -s "$W/open" "$W/link"
+	chown -R 65533 "$W/closed.d"
+	shared_session
+}
+
+@test "a link is followed for those only who may see it" {
+	linked_mount
+	for round in 1 2; do
+		[ "$(told 65533 "$W/closed.d/link")" = 10 ]
+		[ "$(told 0 "$W/closed.d/link")" = 10 ]
+		[ "$(told 65534 "$W/link")" = 10 ]
+		# what he may not see, and what is not there, are one
+		is=$(told 65534 "$W/closed.d/link")
+		[[ $is == *"No such file"* ]]
+		[ "$is" = "$(told 65534 "$W/closed.d/none")" ]
+	done
+}
+
+@test "which program a process runs is not told" {
+	linked_mount
+	cp "$(command -v sleep)" "$W/open2"
+	mv "$W/open2" "$W/open"
+	"$W/open" 1000 3>&- &
+	sleeper=$!
+	for who in 0 65534; do
+		[[ $(told $who "/proc/$sleeper/exe") == *"No such file"* ]]
+	done
+}
+
+@test "a path through a second mount of the same does not stop it" {
+	mkdir "$W/second"
+	linked_mount
+	mount --bind "$M" "$W/second"
+	ln -s "$W/second" "$W/around"
+	slow "$W/s"
+	answers 200
+	s=${W//\//%252F}%252Fs%252Fmnt%252F
+	readers=()
+	# more than there are workers, and helpers at once
+	for ((i = 0; i < 40; i++)); do
+		# itself a lookup that a worker has to answer, and not at once
+		as_nobody timeout -k 1 100 stat \
+			"$M/saved/image:${W//\//%2F}%2Faround%2Fsaved%2Fimage:$s$i" \
+			>/dev/null 2>&1 3>&- &
+		readers+=($!)
+		as_nobody timeout -k 1 100 stat \
+			"$M/saved/root:${W//\//%2F}%2Faround%2F$i" \
+			>/dev/null 2>&1 3>&- &
+		readers+=($!)
+	done
+	for r in "${readers[@]}"; do
+		rc=0
+		wait "$r" || rc=$?
+		[ "$rc" = 1 ] || { abort_mounts; false; }
+	done
+	as_nobody timeout 60 cat "$M/saved/summary"
+}
+
+@test "a file system that never answers holds up who asked for it, and not for long" {
+	linked_mount
+	slow "$W/s"
+	s=${W//\//%2F}%2Fs%2Fmnt%2F
+	answers never
+	rc=0
+	as 65531 timeout -k 1 100 stat "$M/saved/image:${s}a" || rc=$?
+	[ "$rc" = 1 ]
+	# whoever gives up leaves a helper that cannot be killed: not many of them
+	for ((i = 0; i < 40; i++)); do
+		as 65531 timeout -s KILL 0.2 stat "$M/saved/image:$s$i" \
+			2>/dev/null || true
+	done
+	[ "$(told 65533 "$W/closed.d/link")" = 10 ]
+	# 16, and those that were under way
+	left=$(helpers_of 65531)
+	[ "$left" -ge 1 ] && [ "$left" -le 32 ]
+	as_nobody timeout 60 cat "$M/saved/summary"
+	answers 0
+	wait_for no_helpers_of 65531
+}
+
+helpers_of() {
+	pgrep -c -u "$1" -x opfs-symbols || true
+}
+
+no_helpers_of() {
+	[ "$(helpers_of "$1")" = 0 ]
 }

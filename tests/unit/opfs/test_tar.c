@@ -52,8 +52,10 @@ static int add_file(struct tar *t, const char *name, const char *path,
 		    const struct tar_want *want, struct err *err)
 {
 	const struct tar_info info = { .name = name };
+	char whole[128];
 
-	return tar_add_file(t, &info, AT_FDCWD, path, want, err);
+	snprintf(whole, sizeof(whole), "%s/%s", dir, path);
+	return tar_add_file(t, &info, AT_FDCWD, whole, want, err);
 }
 
 /* All of it, in pieces of @step. */
