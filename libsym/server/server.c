@@ -14,6 +14,7 @@
 #include "base/box/box.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/meminfo.h"
 #include "base/strbuf.h"
 #include "base/thread.h"
 #include "base/viewer.h"
@@ -99,12 +100,19 @@ void sym_server_free(struct sym_server *s)
 	free(s);
 }
 
+/* Is there a place, and memory, for one more?  The first one always has. */
+static bool has_room(const struct sym_server *s)
+{
+	return !s->running ||
+	       (s->running < s->max_jobs && meminfo_available() >= SYM_SANDBOX_MEMORY);
+}
+
 static int enter(struct sym_server *s, const atomic_bool *cancel)
 {
 	int rc = 0;
 
 	pthread_mutex_lock(&s->lock);
-	while (s->running >= s->max_jobs && !rc) {
+	while (!has_room(s) && !rc) {
 		thread_wait(&s->room, &s->lock);
 		rc = is_cancelled(cancel) ? -EINTR : 0;
 	}
