@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -66,17 +68,35 @@ int sym_open_at(const struct sym_job *job)
 	return fd < 0 ? fd : take_fd(&fd);
 }
 
-int sym_slurp(const char *path, size_t max, struct strbuf *out, struct err *err)
+int sym_open_kernel(const char *path, const struct cred *cred, struct err *err)
 {
 	static const char *const kernel[] = { "/proc/kallsyms", "/proc/modules",
 					      "/sys/kernel/notes" };
-	CLEANUP(close_fd) int fd = -1;
 
-	for (size_t i = 0; i < sizeof(kernel) / sizeof(kernel[0]); i++)
-		if (!strcmp(path, kernel[i]))
-			return file_slurp(AT_FDCWD, path, max, out, err);
-	fd = sym_open(path, NULL, err);
+	for (size_t i = 0; i < sizeof(kernel) / sizeof(kernel[0]); i++) {
+		int fd;
+
+		if (strcmp(path, kernel[i]) != 0)
+			continue;
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+		return fd < 0 ? err_errno(err, -errno, "%s", path) : fd;
+	}
+	return sym_open(path, cred, err);
+}
+
+int sym_slurp(const char *path, size_t max, struct strbuf *out, struct err *err)
+{
+	CLEANUP(close_fd) int fd = sym_open_kernel(path, NULL, err);
+
 	return fd < 0 ? fd : file_slurp_fd(fd, path, max, out, err);
+}
+
+int sym_open_cached(const char *path)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_CACHED };
+	int fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+
+	return fd < 0 ? -errno : fd;
 }
 
 bool sym_open_directory(int fd, struct strbuf *out)

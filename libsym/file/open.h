@@ -28,9 +28,19 @@ bool sym_is_regular(const char *path, const struct cred *cred);
  */
 int sym_open_at(const struct sym_job *job);
 
+/* As sym_open(), or a text of the running kernel that opfs itself knows by its path. */
+int sym_open_kernel(const char *path, const struct cred *cred, struct err *err);
+
 /* Appends a text of the running kernel, or the copy of one in an archive; as
  * file_slurp(). */
 int sym_slurp(const char *path, size_t max, struct strbuf *out, struct err *err);
+
+/*
+ * A descriptor of O_PATH, for who must not wait: the path may lead into the mount that
+ * asks.  It is walked as far as the kernel has it in memory; -EAGAIN, or another errno,
+ * if that is not all of it, or such a walk is not to be had here.
+ */
+int sym_open_cached(const char *path);
 
 /* Appends the directory of an open file, all links followed. */
 bool sym_open_directory(int fd, struct strbuf *out);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,6 +49,7 @@ struct call {
 	take_answer *take; /* is given the answer, if there is one, aligned to 8 bytes */
 	void *arg;
 	const atomic_bool *cancel;
+	int *fd; /* a descriptor that comes along; NULL: none is wanted */
 };
 
 struct sym_server {
@@ -268,13 +270,15 @@ static int refuse(const struct sym_exchange *x, struct err *err)
 static int run(struct sym_server *s, const struct call *c, struct strbuf *why,
 	       struct err *err)
 {
-	CLEANUP(sym_exchange_fini) struct sym_exchange x = { 0 };
+	CLEANUP(sym_exchange_fini) struct sym_exchange x = SYM_EXCHANGE_NONE;
 	int rc = run_job(s, c, &x, err);
 
 	if (rc && rc != -EBADMSG)
 		return rc;
 	if (!rc && x.answer && ended_with(&x, 0)) {
 		rc = c->take(c->arg, x.answer, x.answer_len, err);
+		if (!rc && c->fd)
+			*c->fd = take_fd(&x.fd);
 		if (rc != -EBADMSG)
 			return rc;
 	}
@@ -345,7 +349,12 @@ int sym_server_load(struct sym_server *s, const struct sym_job *job,
 	int rc;
 
 	sym_request_load(job, &request);
-	rc = run(s, &(struct call){ &request, job->cred, 0, take_table, &t, cancel },
+	rc = run(s,
+		 &(struct call){ .request = &request,
+				 .who = job->cred,
+				 .take = take_table,
+				 .arg = &t,
+				 .cancel = cancel },
 		 &why, err);
 	if (rc > 0)
 		rc = broken_table(job, strbuf_str(&why), &t, err);
@@ -403,8 +412,12 @@ int sym_server_demangle(struct sym_server *s, const char *const *names, size_t n
 
 		return take_names(&want, request.data + head, request.len - head, err);
 	}
-	rc = run(s, &(struct call){ &request, NULL, 0, take_names, &want, cancel }, &why,
-		 err);
+	rc = run(s,
+		 &(struct call){ .request = &request,
+				 .take = take_names,
+				 .arg = &want,
+				 .cancel = cancel },
+		 &why, err);
 	return rc <= 0 ? rc
 		       : err_set(err, -EBADMSG, "demangling %zu names: %s", nr,
 				 strbuf_str(&why));
@@ -424,8 +437,13 @@ int sym_server_find(struct sym_server *s, const struct sym_wanted *w,
 	int rc;
 
 	sym_request_find(w, cred, &request);
-	rc = run(s, &(struct call){ &request, cred, 0, take_paths, out, cancel }, &why,
-		 err);
+	rc = run(s,
+		 &(struct call){ .request = &request,
+				 .who = cred,
+				 .take = take_paths,
+				 .arg = out,
+				 .cancel = cancel },
+		 &why, err);
 	return rc <= 0 ? rc
 		       : err_set(err, -EIO, "looking for binaries in %s: %s",
 				 w->nr_dirs ? w->dirs[0] : "no directory",
@@ -447,9 +465,56 @@ int sym_server_resolve(struct sym_server *s, const char *path, const struct cred
 
 	sym_request_paths(SYM_REQUEST_RESOLVE, &path, 1, cred, &request);
 	rc = run(s,
-		 &(struct call){ &request, cred, RESOLVE_MS, take_resolved, out, cancel },
+		 &(struct call){ .request = &request,
+				 .who = cred,
+				 .waits_ms = RESOLVE_MS,
+				 .take = take_resolved,
+				 .arg = out,
+				 .cancel = cancel },
 		 &why, err);
 	return rc > 0 ? 0 : rc;
+}
+
+static int take_err(void *arg, const void *data, size_t len, struct err *err)
+{
+	struct err *told = arg;
+
+	if (len != sizeof(*told))
+		return err_set(err, -EBADMSG, "symbol helper: opening failed");
+	memcpy(told, data, len);
+	told->msg[sizeof(told->msg) - 1] = '\0';
+	for (char *c = told->msg; *c; c++)
+		*c = sym_wire_plain(*c);
+	return 0;
+}
+
+int sym_server_open(struct sym_server *s, const char *path, const struct cred *cred,
+		    const atomic_bool *cancel, struct err *err)
+{
+	CLEANUP(strbuf_fini) struct strbuf request = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
+	CLEANUP(close_fd) int fd = -1;
+	struct err told = { 0 };
+	struct stat st;
+	struct call c = { .request = &request,
+			  .who = cred,
+			  .take = take_err,
+			  .arg = &told,
+			  .cancel = cancel,
+			  .fd = &fd };
+	int rc;
+
+	sym_request_paths(SYM_REQUEST_OPEN, &path, 1, cred, &request);
+	rc = run(s, &c, &why, err);
+	if (rc > 0)
+		return err_set(err, -EIO, "%s: %s", path, strbuf_str(&why));
+	if (!rc && told.code < 0)
+		rc = err_set(err, told.code, "%s", told.msg);
+	if (rc)
+		return rc;
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return err_set(err, -EIO, "%s: the helper's answer makes no sense", path);
+	return take_fd(&fd);
 }
 
 static const char *broken(const char *name, struct strbuf *why, struct strbuf *reason)
@@ -503,7 +568,12 @@ int sym_server_lines(struct sym_server *s, const struct sym_job *job,
 	int rc;
 
 	sym_request_parts(SYM_REQUEST_LINES, job, &parts, &request);
-	rc = run(s, &(struct call){ &request, job->cred, 0, take_lines, &want, cancel },
+	rc = run(s,
+		 &(struct call){ .request = &request,
+				 .who = job->cred,
+				 .take = take_lines,
+				 .arg = &want,
+				 .cancel = cancel },
 		 &why, err);
 	if (rc > 0)
 		rc = sym_lines_none(SYM_BROKEN, broken(job_name(job), &why, &reason),
@@ -525,8 +595,12 @@ int sym_server_answer(struct sym_server *s, const struct strbuf *request,
 		      const atomic_bool *cancel, struct strbuf *out, struct err *err)
 {
 	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
-	int rc = run(s, &(struct call){ request, NULL, 0, take_bytes, out, cancel }, &why,
-		     err);
+	int rc = run(s,
+		     &(struct call){ .request = request,
+				     .take = take_bytes,
+				     .arg = out,
+				     .cancel = cancel },
+		     &why, err);
 
 	return rc <= 0 ? rc : err_set(err, -EIO, "%s", strbuf_str(&why));
 }
@@ -547,7 +621,12 @@ int sym_server_disasm(struct sym_server *s, const struct sym_job *job,
 	int rc;
 
 	sym_request_parts(SYM_REQUEST_DISASM, job, &parts, &request);
-	rc = run(s, &(struct call){ &request, job->cred, 0, take_disasm, out, cancel },
+	rc = run(s,
+		 &(struct call){ .request = &request,
+				 .who = job->cred,
+				 .take = take_disasm,
+				 .arg = out,
+				 .cancel = cancel },
 		 &why, err);
 	return rc <= 0 ? rc
 		       : sym_disasm_none(SYM_BROKEN, broken(job_name(job), &why, &reason),
@@ -569,8 +648,13 @@ int sym_server_source(struct sym_server *s, const char *const *paths, size_t nr,
 	int rc;
 
 	sym_request_paths(SYM_REQUEST_SOURCE, paths, nr, cred, &request);
-	rc = run(s, &(struct call){ &request, cred, 0, take_source, out, cancel }, &why,
-		 err);
+	rc = run(s,
+		 &(struct call){ .request = &request,
+				 .who = cred,
+				 .take = take_source,
+				 .arg = out,
+				 .cancel = cancel },
+		 &why, err);
 	return rc <= 0 ? rc
 		       : sym_source_none(SYM_BROKEN,
 					 broken(nr ? paths[0] : "source file", &why,

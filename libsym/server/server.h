@@ -122,6 +122,16 @@ int sym_server_resolve(struct sym_server *s, const char *path, const struct cred
 		       struct err *err);
 
 /**
+ * sym_server_open - opens a file for reading, in a helper
+ * @path: as for sym_open_kernel(): a regular file
+ * @cred: whose rights; NULL: this process's
+ * Returns a descriptor; -EACCES, -ENOENT ... as that; -EIO if the helper came to an end;
+ * else as sym_server_resolve().
+ */
+int sym_server_open(struct sym_server *s, const char *path, const struct cred *cred,
+		    const atomic_bool *cancel, struct err *err);
+
+/**
  * sym_server_find - all files of some names
  * @cred: whose rights; NULL: this process's
  * Returns 0; -EINVAL if a directory cannot be read, with a message that names it; -EINTR;

@@ -298,7 +298,7 @@ static int (*const parsers[SYM_NR_REQUESTS])(struct cursor *, struct sym_request
 	[SYM_REQUEST_LOAD] = parse_load,     [SYM_REQUEST_DEMANGLE] = parse_demangle,
 	[SYM_REQUEST_LINES] = parse_parts,   [SYM_REQUEST_DISASM] = parse_parts,
 	[SYM_REQUEST_SOURCE] = parse_paths,  [SYM_REQUEST_FIND] = parse_find,
-	[SYM_REQUEST_RESOLVE] = parse_paths,
+	[SYM_REQUEST_RESOLVE] = parse_paths, [SYM_REQUEST_OPEN] = parse_paths,
 };
 
 void sym_request_fini(struct sym_request *r)

@@ -38,6 +38,7 @@ enum sym_request_kind {
 	SYM_REQUEST_SOURCE,
 	SYM_REQUEST_FIND,
 	SYM_REQUEST_RESOLVE,
+	SYM_REQUEST_OPEN,
 	SYM_NR_REQUESTS,
 };
 
@@ -55,7 +56,7 @@ void sym_request_demangle(const char *const *names, size_t nr,
 /* @kind: LINES or DISASM. */
 void sym_request_parts(enum sym_request_kind kind, const struct sym_job *job,
 		       const struct sym_parts *parts, struct strbuf *out);
-/* @kind: SOURCE, or RESOLVE of one path.  @cred: whose rights open the files; NULL: this
+/* @kind: SOURCE; RESOLVE or OPEN of one path.  @cred: whose rights open the files; NULL: this
  * process's. */
 void sym_request_paths(enum sym_request_kind kind, const char *const *paths, size_t nr,
 		       const struct cred *cred, struct strbuf *out);

@@ -167,3 +167,23 @@ helpers_of() {
 no_helpers_of() {
 	[ "$(helpers_of "$1")" = 0 ]
 }
+
+@test "an archive takes what is in closed directories for nobody to give away" {
+	mkdir -m 700 "$W/closed.d"
+	echo "/* CLOSED */" >"$W/closed.d/dir.c"
+	echo "/* OPEN */" >"$W/open.c"
+	ln -s "$W/closed.d/dir.c" "$W/link.c"
+	hostile_sources "$W/closed.d/dir.c" "$W/link.c" /proc/self/maps /proc/version \
+		"$W/open.c"
+	shared_mount
+	timeout 60 tar -C "$W" --one-top-level=all -xf "$M/saved/archive.tar"
+	cat "$W/all/LEFT_OUT"
+	for f in closed.d/dir.c link.c; do
+		[ ! -e "$W/all/archive$W/$f" ]
+		grep -q "$f.*not everybody may read it" "$W/all/LEFT_OUT"
+	done
+	[ ! -e "$W/all/archive/proc/self" ] && [ ! -e "$W/all/archive/proc/version" ]
+	grep -q "/proc/self/maps.*is not read" "$W/all/LEFT_OUT"
+	cmp "$W/open.c" "$W/all/archive$W/open.c"
+	cmp "$W/prog" "$W/all/archive$W/prog"
+}
