@@ -135,8 +135,8 @@ static int answer(const struct sym_request *r, struct strbuf *out)
 }
 
 /*
- * Opens a file and passes it on: before the sandbox, which lets no descriptor out.  A path
- * is all that is read of the request.
+ * Opens a file and passes it on: before the sandbox, which lets no descriptor out.  All
+ * that is read of the request is a path.
  */
 static int pass_file(const struct sym_request *r)
 {

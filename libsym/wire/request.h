@@ -56,8 +56,8 @@ void sym_request_demangle(const char *const *names, size_t nr,
 /* @kind: LINES or DISASM. */
 void sym_request_parts(enum sym_request_kind kind, const struct sym_job *job,
 		       const struct sym_parts *parts, struct strbuf *out);
-/* @kind: SOURCE; RESOLVE or OPEN of one path.  @cred: whose rights open the files; NULL: this
- * process's. */
+/* @kind: SOURCE; RESOLVE or OPEN of one path.  @cred: whose rights open the files; NULL:
+ * this process's. */
 void sym_request_paths(enum sym_request_kind kind, const char *const *paths, size_t nr,
 		       const struct cred *cred, struct strbuf *out);
 

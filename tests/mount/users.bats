@@ -166,3 +166,28 @@ not_for_nobody() {
 		cat "$M/by65534/summary" | grep samples
 	done
 }
+
+@test "sample files that claim much and hold nothing cost nobody anything" {
+	shared_session
+	for s in hostile current; do
+		cp -r "$D/samples/saved" "$D/samples/$s"
+		python3 - "$D/samples/$s" <<-'END'
+		import os, struct, sys
+		files = [os.path.join(d, f) for d, _, fs in os.walk(sys.argv[1])
+		         for f in fs if "TIMER" in f or "CPU_CLK" in f]
+		assert files
+		for path in files:
+		    with open(path, "r+b") as f:
+		        f.seek(72)
+		        f.write(struct.pack("=II", 1 << 27, 1 << 27))
+		        f.truncate(104 + (1 << 27) * 20)
+		END
+	done
+	chown -R 65533 "$D/samples/hostile"
+	pid=$(mount_pids "$M")
+	as_nobody ls -l "$M" >"$W/list"
+	as_nobody cat "$M/hostile/summary" "$M/current/summary" "$M/saved/summary"
+	grep -q hostile "$W/list"
+	# they claim 8 GiB
+	[ "$(awk '/^rchar/ { print $2 }' "/proc/$pid/io")" -lt $((1 << 28)) ]
+}
