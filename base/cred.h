@@ -24,11 +24,8 @@ int cred_take(const struct cred *cred, struct err *err);
  * Access lists are not looked at. */
 bool cred_allows(const struct cred *cred, const struct stat *st, mode_t want);
 
-/**
- * cred_may_read - may another user read an open file?
- * For a process that could not take his rights.  cred_allows() decides for the file and
- * all directories above it.  True at once if @cred is NULL or the user of this process.
- */
-bool cred_may_read(const struct cred *cred, int fd);
+/* Somebody else than the user of this process, which could not take his rights then:
+ * cred_allows() has to decide, for a file and all directories above it. */
+bool cred_is_other(const struct cred *cred);
 
 #endif

@@ -49,38 +49,44 @@ bool file_is_regular(const char *path)
 	return !stat(path, &st) && S_ISREG(st.st_mode);
 }
 
-int file_slurp(int dirfd, const char *path, size_t max, struct strbuf *out,
-	       struct err *err)
+int file_slurp_fd(int fd, const char *name, size_t max, struct strbuf *out,
+		  struct err *err)
 {
 	size_t start = out->len;
 	char chunk[CHUNK];
 	int rc = 0;
-	/* O_NONBLOCK: a named pipe without a writer must not hold us up */
-	CLEANUP(close_fd)
-	int fd = file_open_within(dirfd, path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
 
-	if (fd < 0)
-		return err_errno(err, fd, "%s", path);
 	while (!rc) {
 		ssize_t n = read(fd, chunk, sizeof(chunk));
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			rc = err_errno(err, -errno, "%s", path);
+			rc = err_errno(err, -errno, "%s", name);
 		else if ((size_t)n > max - (out->len - start))
-			rc = err_set(err, -EFBIG, "%s: holds more than %zu bytes", path,
+			rc = err_set(err, -EFBIG, "%s: holds more than %zu bytes", name,
 				     max);
 		else if (n == 0)
 			break;
 		if (!rc)
 			strbuf_add(out, chunk, (size_t)n);
 		if (strbuf_error(out))
-			rc = err_errno(err, -ENOMEM, "%s", path);
+			rc = err_errno(err, -ENOMEM, "%s", name);
 	}
 	if (rc)
 		strbuf_truncate(out, start);
 	return rc;
+}
+
+int file_slurp(int dirfd, const char *path, size_t max, struct strbuf *out,
+	       struct err *err)
+{
+	/* O_NONBLOCK: a named pipe without a writer must not hold us up */
+	CLEANUP(close_fd)
+	int fd = file_open_within(dirfd, path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
+
+	return fd < 0 ? err_errno(err, fd, "%s", path)
+		      : file_slurp_fd(fd, path, max, out, err);
 }
 
 int file_write_all(int fd, const void *data, size_t len)

@@ -27,6 +27,9 @@ bool file_is_regular(const char *path);
  * file_open_within() does. */
 int file_slurp(int dirfd, const char *path, size_t max, struct strbuf *out,
 	       struct err *err);
+/* The same from where an open file is read next; @name is for messages. */
+int file_slurp_fd(int fd, const char *name, size_t max, struct strbuf *out,
+		  struct err *err);
 /* Writes all of it, through short writes and EINTR.  0 or -errno. */
 int file_write_all(int fd, const void *data, size_t len);
 /* Reads up to @len bytes, through short reads and EINTR; bytes read (short at the end),

@@ -34,6 +34,11 @@ int regular_open(const char *path, struct stat *st)
 	return open_it(at, path, st);
 }
 
+int regular_reopen(int at, struct stat *st)
+{
+	return open_it(at, NULL, st);
+}
+
 int regular_open_at(const char *at, const char *path, struct stat *st)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC,

@@ -12,6 +12,9 @@
 /* A descriptor, or -errno; -EINVAL: no regular file.  @st is set if that can be told. */
 int regular_open(const char *path, struct stat *st);
 
+/* The same for what a descriptor of O_PATH stands for. */
+int regular_reopen(int at, struct stat *st);
+
 /**
  * regular_open_at - the same for a file of another mount namespace or root directory
  * @at: a directory ("/proc/PID/root") that @path is looked up in, as if it were the root:

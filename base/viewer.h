@@ -5,8 +5,10 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/cred.h"
+#include "base/strbuf.h"
 
 /*
  * The user who asks, and whether he still waits.  Binaries are opened with the rights
@@ -38,6 +40,18 @@ static inline bool viewer_quick(const struct viewer *v)
 static inline bool viewer_gone(const struct viewer *v)
 {
 	return is_cancelled(viewer_cancel(v));
+}
+
+/* Appends what tells users with different rights apart. */
+static inline void viewer_key(const struct viewer *v, struct strbuf *key)
+{
+	uint32_t who[2] = { v ? v->cred.uid : 0, v ? v->cred.gid : 0 };
+
+	strbuf_add(key, who, sizeof(who));
+	if (v)
+		strbuf_add(key, v->cred.groups,
+			   v->cred.nr_groups * sizeof(*v->cred.groups));
+	strbuf_putc(key, ';');
 }
 
 static inline const struct cred *viewer_cred(const struct viewer *v)

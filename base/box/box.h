@@ -22,7 +22,8 @@
 enum {
 	BOX_FD = 3,        /* in a job's process: its socket */
 	BOX_MAX_JOBS = 64, /* at once; more wait in box_job() until one has ended */
-	BOX_NO_JOB = 127,  /* exit status of a job that could not be forked or begun */
+	BOX_MAX_STUCK = 16,
+	BOX_NO_JOB = 127, /* exit status of a job that could not be forked or begun */
 };
 
 struct box_limits {
@@ -30,6 +31,10 @@ struct box_limits {
 	/* In one wait, as far as seen (base/box/state.h), for a disk or for what comes
 	 * over its socket; 0: for ever.  The box ends a job that waits for longer. */
 	uint32_t blocked_ms;
+	uint32_t waits_ms; /* in all its waits together; 0: any time */
+	/* Whose job it is.  Unless 0, no more of his are begun while BOX_MAX_STUCK that
+	 * were killed are still there: a file system may hold them for ever. */
+	uint32_t owner;
 };
 
 /* What a program has done in boxes. */
@@ -71,7 +76,7 @@ enum box_end { BOX_END_ITSELF, BOX_END_BLOCKED };
 
 struct box_trailer {
 	uint32_t magic;
-	int32_t status; /* as waitpid(); BOX_NO_JOB << 8: it could not be forked */
+	int32_t status; /* as waitpid(); BOX_NO_JOB << 8: it was not forked */
 	uint32_t end;   /* enum box_end */
 };
 

@@ -17,17 +17,22 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 
-enum { LOOK_MS = 100 };
+enum { LOOK_MS = 100, MAX_ENDING = 256 };
 
 #define NS_PER_MS 1000000ULL
 
 struct job {
 	pid_t pid; /* 0: ended, only the trailer is still to be sent */
 	int fd;    /* our copy of its socket */
-	uint32_t blocked_ms;
+	struct box_limits limits;
 	struct box_state state;
 	bool killed; /* and not reaped yet */
 	struct box_trailer trailer;
+};
+
+struct ending { /* a job that was killed and given up, but is not reaped yet */
+	pid_t pid;
+	uint32_t owner;
 };
 
 struct serve {
@@ -37,6 +42,8 @@ struct serve {
 	uint64_t looked_ns; /* at the jobs, last */
 	struct job jobs[BOX_MAX_JOBS];
 	size_t nr;
+	struct ending ending[MAX_ENDING];
+	size_t nr_ending;
 };
 
 /* SIGHUP tells that a thread of our program has ended: perhaps the last one. */
@@ -62,6 +69,24 @@ static void drop_job(struct serve *s, size_t at)
 	s->jobs[at] = s->jobs[--s->nr];
 }
 
+/* The process goes on being killed, and the job is over. */
+static void give_up(struct serve *s, struct job *j)
+{
+	kill(j->pid, SIGKILL);
+	if (s->nr_ending < MAX_ENDING)
+		s->ending[s->nr_ending++] = (struct ending){ j->pid, j->limits.owner };
+	j->pid = 0;
+}
+
+static bool is_stuck(const struct serve *s, uint32_t owner)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < s->nr_ending; i++)
+		nr += s->ending[i].owner == owner;
+	return owner && nr >= BOX_MAX_STUCK;
+}
+
 static void be_job(const struct serve *s, int fd, const struct box_limits *limits,
 		   pid_t box) __attribute__((noreturn));
 static void be_job(const struct serve *s, int fd, const struct box_limits *limits,
@@ -82,14 +107,17 @@ static void start_job(struct serve *s, int fd, const struct box_limits *limits)
 	pid_t self = getpid();
 	struct job j = {
 		.fd = fd,
-		.blocked_ms = limits->blocked_ms,
+		.limits = *limits,
 		.trailer.magic = BOX_TRAILER_MAGIC,
 	};
 
-	j.pid = fork();
-	if (!j.pid)
+	if (is_stuck(s, limits->owner))
+		j.trailer.end = BOX_END_BLOCKED;
+	else
+		j.pid = fork();
+	if (!j.pid && j.trailer.end == BOX_END_ITSELF)
 		be_job(s, fd, limits, self);
-	if (j.pid < 0) {
+	if (j.pid <= 0) {
 		j.pid = 0;
 		j.trailer.status = BOX_NO_JOB << 8;
 	}
@@ -108,6 +136,18 @@ static bool take_message(struct serve *s)
 	return n > 0 || n == -EAGAIN;
 }
 
+static void reap_one(struct serve *s, pid_t pid, int status)
+{
+	for (size_t i = 0; i < s->nr; i++)
+		if (s->jobs[i].pid == pid) {
+			s->jobs[i].pid = 0;
+			s->jobs[i].trailer.status = status;
+		}
+	for (size_t i = 0; i < s->nr_ending; i++)
+		if (s->ending[i].pid == pid)
+			s->ending[i--] = s->ending[--s->nr_ending];
+}
+
 static void reap(struct serve *s)
 {
 	struct signalfd_siginfo info;
@@ -117,11 +157,7 @@ static void reap(struct serve *s)
 	while (read(s->signals, &info, sizeof(info)) > 0)
 		;
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-		for (size_t i = 0; i < s->nr; i++)
-			if (s->jobs[i].pid == pid) {
-				s->jobs[i].pid = 0;
-				s->jobs[i].trailer.status = status;
-			}
+		reap_one(s, pid, status);
 }
 
 /* What happened to a job's socket. */
@@ -132,7 +168,7 @@ static void look_after(struct serve *s, size_t at, short events)
 	if (j->pid) {
 		if (!(events & (POLLHUP | POLLERR)))
 			return;
-		kill(j->pid, SIGKILL); /* nobody waits any more: reaped, and forgotten */
+		give_up(s, j); /* nobody waits any more */
 	} else if (send(j->fd, &j->trailer, sizeof(j->trailer),
 			MSG_NOSIGNAL | MSG_DONTWAIT) < 0 &&
 		   errno == EAGAIN) {
@@ -141,13 +177,21 @@ static void look_after(struct serve *s, size_t at, short events)
 	drop_job(s, at);
 }
 
-static void look_at_job(struct job *j, uint64_t now_ns)
+static bool has_waited(struct job *j, uint64_t now_ns)
+{
+	const struct box_limits *l = &j->limits;
+	uint64_t waited_ns = box_state_look(&j->state, j->pid, now_ns);
+
+	return (l->blocked_ms && waited_ns >= l->blocked_ms * NS_PER_MS) ||
+	       (l->waits_ms && j->state.all_ns >= l->waits_ms * NS_PER_MS);
+}
+
+static void look_at_job(struct serve *s, struct job *j, uint64_t now_ns)
 {
 	if (j->killed) { /* a file system that hangs may keep it for ever */
-		j->pid = 0;
+		give_up(s, j);
 		j->trailer.status = SIGKILL;
-	} else if (box_state_look(&j->state, j->pid, now_ns) >=
-		   j->blocked_ms * NS_PER_MS) {
+	} else if (has_waited(j, now_ns)) {
 		kill(j->pid, SIGKILL);
 		j->killed = true;
 		j->trailer.end = BOX_END_BLOCKED;
@@ -156,7 +200,7 @@ static void look_at_job(struct job *j, uint64_t now_ns)
 
 static bool is_looked_at(const struct job *j)
 {
-	return j->pid && j->blocked_ms;
+	return j->pid && (j->limits.blocked_ms || j->limits.waits_ms);
 }
 
 static void look_at_jobs(struct serve *s)
@@ -168,7 +212,7 @@ static void look_at_jobs(struct serve *s)
 	s->looked_ns = now_ns;
 	for (size_t i = 0; i < s->nr; i++)
 		if (is_looked_at(&s->jobs[i]))
-			look_at_job(&s->jobs[i], now_ns);
+			look_at_job(s, &s->jobs[i], now_ns);
 }
 
 static int next_timeout(const struct serve *s)

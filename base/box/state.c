@@ -46,10 +46,15 @@ uint64_t box_state_look(struct box_state *s, pid_t pid, uint64_t now_ns)
 	bool waits = l.state && l.state != 'R';
 	uint64_t step = now_ns > s->looked_ns ? now_ns - s->looked_ns : 0;
 
-	if (!waits || !s->waits || l.switches != s->switches)
+	if (step > BOX_STATE_MOST_NS)
+		step = BOX_STATE_MOST_NS;
+	if (!waits || !s->waits)
+		step = 0;
+	s->all_ns += step;
+	if (!step || l.switches != s->switches)
 		s->waited_ns = 0;
 	else
-		s->waited_ns += step < BOX_STATE_MOST_NS ? step : BOX_STATE_MOST_NS;
+		s->waited_ns += step;
 	s->looked_ns = now_ns;
 	s->switches = l.switches;
 	s->waits = waits;

@@ -17,6 +17,7 @@ struct box_state {
 	uint64_t switches;  /* how often it had waited then, and lost its processor */
 	bool waits;         /* it was waiting then */
 	uint64_t waited_ns; /* in its present wait, as far as seen */
+	uint64_t all_ns;    /* between looks that both saw it wait, for whatever */
 };
 
 /* A look that comes late counts as so much: who looks may not have run himself. */

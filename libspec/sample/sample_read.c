@@ -258,13 +258,28 @@ ssize_t spec_sample_read(const struct spec_sample_reader *r, uint32_t first,
 	return rc ? rc : (ssize_t)max;
 }
 
+uint32_t spec_sample_skip(const struct spec_sample_reader *r, uint32_t at)
+{
+	const off_t bytes = r->foreign ? (off_t)r->abi.value[SPEC_ABI_NODE]
+				       : (off_t)sizeof(struct spec_sample_node);
+	off_t off = r->nodes_off + (off_t)at * bytes, data;
+
+	if (r->nr_nodes < BLOCK_NODES) /* not worth asking */
+		return at;
+	data = lseek(r->fd, off, SEEK_DATA);
+	if (data < 0)
+		return errno == ENXIO ? r->nr_nodes : at;
+	data = (data - off) / bytes;
+	return data < (off_t)(r->nr_nodes - at) ? at + (uint32_t)data : r->nr_nodes;
+}
+
 int spec_sample_total(const struct spec_sample_reader *r, uint64_t *total,
 		      struct err *err)
 {
 	struct spec_sample_node nodes[BLOCK_NODES];
 	uint64_t sum = 0;
 
-	for (uint32_t at = 0; at < r->nr_nodes;) {
+	for (uint32_t at = 0; (at = spec_sample_skip(r, at)) < r->nr_nodes;) {
 		ssize_t n = spec_sample_read(r, at, nodes, BLOCK_NODES, err);
 
 		if (n < 0)

@@ -60,6 +60,11 @@ int spec_sample_check(int fd, const char *path, struct spec_sample_header *heade
 ssize_t spec_sample_read(const struct spec_sample_reader *r, uint32_t first,
 			 struct spec_sample_node *nodes, uint32_t max, struct err *err);
 
+/* The first node from @at on that is in no hole of the file, or nr_nodes: those between
+ * have no samples.  So reading costs what a file takes on its disk, and not what it
+ * claims. */
+uint32_t spec_sample_skip(const struct spec_sample_reader *r, uint32_t at);
+
 /* Sum of all values, in 64 bits (2^32 nodes cannot overflow it). */
 int spec_sample_total(const struct spec_sample_reader *r, uint64_t *total,
 		      struct err *err);

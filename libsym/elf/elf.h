@@ -24,7 +24,7 @@ struct sym_elf {
 	size_t nr_loads;
 };
 
-#define SYM_MAX_UNPACKED (512u << 20) /* bytes that a compressed image may grow to */
+#define SYM_MAX_UNPACKED (256u << 20) /* bytes that a compressed image may grow to */
 
 void sym_elf_fini(struct sym_elf *e);
 

@@ -3,12 +3,11 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/file.h"
+#include "libsym/file/open.h"
 
 #define MAX_TEXT (256u << 20) /* bytes of kallsyms: a kernel has about 10 MiB */
 #define LAST_SIZE 4096        /* the size of a last symbol, whose end nothing tells */
@@ -103,7 +102,7 @@ static void end_last(struct sym_build *b, uint64_t base)
 static bool slurp(const char *path, struct strbuf *text, struct sym_build *b)
 {
 	struct err err = { 0 };
-	int rc = file_slurp(AT_FDCWD, path, MAX_TEXT, text, &err);
+	int rc = sym_slurp(path, MAX_TEXT, text, &err);
 
 	if (!rc)
 		return true;

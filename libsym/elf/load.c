@@ -2,13 +2,11 @@
 #include "libsym/elf/load.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "libsym/elf/kallsyms.h"
 #include "libsym/elf/module.h"
 #include "libsym/elf/vdso.h"
@@ -260,7 +258,7 @@ static void check_running_kernel(struct sym_load *l)
 	struct sym_places places = sym_load_places(l->job);
 	CLEANUP(strbuf_fini) struct strbuf notes = { 0 };
 
-	if (!file_slurp(AT_FDCWD, places.kernel_notes, MAX_NOTES, &notes, NULL))
+	if (!sym_slurp(places.kernel_notes, MAX_NOTES, &notes, NULL))
 		build_id_of_notes(strbuf_str(&notes), notes.len, &l->b.build_id);
 	if (!check_id(l))
 		sym_build_state(&l->b, SYM_UNCHECKED,

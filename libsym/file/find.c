@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "libsym/file/walk.h"
 
 enum { MAX_DEPTH = 64 };
 
@@ -49,13 +51,14 @@ static bool is_wanted(const struct search *s, const char *name)
 /* A file that several links lead to is counted once. */
 static void add_file(struct search *s)
 {
+	CLEANUP(sym_walk_fini) struct sym_walk w = SYM_WALK_INIT(.cred = NULL);
 	struct { /* no padding */
 		uint64_t dev, ino;
 	} id;
 	struct stat st;
 	uint64_t one;
 
-	if (stat(s->path.data, &st) || !S_ISREG(st.st_mode))
+	if (sym_walk(&w, s->path.data) || fstat(w.at.fd, &st) || !S_ISREG(st.st_mode))
 		return;
 	id.dev = st.st_dev;
 	id.ino = st.st_ino;
@@ -69,24 +72,37 @@ static void add_file(struct search *s)
 	strbuf_add(s->out, s->path.data, s->path.len + 1);
 }
 
-static bool is_directory(const struct search *s, const struct dirent *e)
-{
-	struct stat st;
+static bool walk(struct search *s, const struct sym_at *at, int depth);
 
-	if (e->d_type != DT_UNKNOWN)
-		return e->d_type == DT_DIR;
-	return !lstat(s->path.data, &st) && S_ISDIR(st.st_mode);
+/* What a directory has: s->path, below it @name. */
+static void look_at(struct search *s, const struct sym_at *dir, const struct dirent *e,
+		    int depth)
+{
+	CLEANUP(sym_at_fini) struct sym_at at = SYM_AT_NONE;
+	bool known = e->d_type != DT_UNKNOWN && e->d_type != DT_DIR;
+
+	if (!known && sym_at_step(dir, e->d_name, &at))
+		return;
+	if (!S_ISDIR(at.mode) && is_wanted(s, e->d_name))
+		add_file(s);
+	else if (S_ISDIR(at.mode) && depth < MAX_DEPTH)
+		walk(s, &at, depth + 1);
+	else if (S_ISDIR(at.mode))
+		s->cut = true;
 }
 
-/* False: s->path is no directory that can be read. */
-static bool walk(struct search *s, int depth)
+/* False, and errno: @at, which is s->path, is no directory that can be read. */
+static bool walk(struct search *s, const struct sym_at *at, int depth)
 {
-	CLEANUP(close_dir) DIR *dir = opendir(strbuf_str(&s->path));
+	CLEANUP(close_fd)
+	int fd = openat(at->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CLEANUP(close_dir) DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	size_t len = s->path.len;
 	struct dirent *e;
 
 	if (!dir)
 		return false;
+	fd = -1;
 	while (!s->cut && !s->failed && (e = readdir(dir))) {
 		if (e->d_name[0] == '.')
 			continue;
@@ -99,15 +115,24 @@ static bool walk(struct search *s, int depth)
 		s->failed |= strbuf_error(&s->path) != 0;
 		if (s->failed)
 			break;
-		if (is_directory(s, e) && depth < MAX_DEPTH)
-			walk(s, depth + 1);
-		else if (is_directory(s, e))
-			s->cut = true;
-		else if (is_wanted(s, e->d_name))
-			add_file(s);
+		look_at(s, at, e, depth);
 		strbuf_truncate(&s->path, len);
 	}
 	return true;
+}
+
+static int walk_top(struct search *s, const char *dir, struct err *err)
+{
+	CLEANUP(sym_walk_fini) struct sym_walk w = SYM_WALK_INIT(.cred = NULL);
+	int rc = sym_walk(&w, dir);
+
+	strbuf_reset(&s->path);
+	strbuf_puts(&s->path, dir);
+	if (!rc && !walk(s, &w.at, 0))
+		rc = -errno;
+	return rc ? err_set(err, -EINVAL, "%s: no directory to look for binaries in: %s",
+			    dir, strerror(-rc))
+		  : 0;
 }
 
 static const char *next(const char *text)
@@ -137,12 +162,10 @@ int sym_find_encode(const char *texts, size_t len, size_t nr_dirs, struct strbuf
 		return err_set(err, -ENOMEM, "out of memory");
 	strbuf_add(out, &cut, sizeof(cut));
 	for (const char *dir = texts; dir < names; dir = next(dir)) {
-		strbuf_reset(&s.path);
-		strbuf_puts(&s.path, dir);
-		if (!walk(&s, 0))
-			return err_set(err, -EINVAL,
-				       "%s: no directory to look for binaries in: %s",
-				       dir, strerror(errno));
+		int rc = walk_top(&s, dir, err);
+
+		if (rc)
+			return rc;
 	}
 	if (s.failed || strbuf_error(out))
 		return err_set(err, -ENOMEM, "out of memory");

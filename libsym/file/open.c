@@ -4,39 +4,99 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/cred.h"
+#include "base/file.h"
 #include "base/regular.h"
+#include "libsym/file/walk.h"
+
+/* The file that a walk ended at. */
+static int reopen(const struct sym_walk *w, struct stat *st)
+{
+	CLEANUP(close_fd) int fd = regular_reopen(w->at.fd, st);
+
+	if (fd >= 0 && cred_is_other(w->cred) && !cred_allows(w->cred, st, S_IROTH))
+		return -EACCES;
+	return fd < 0 ? fd : take_fd(&fd);
+}
 
 int sym_open(const char *path, const struct cred *cred, struct err *err)
 {
+	CLEANUP(sym_walk_fini) struct sym_walk w = SYM_WALK_INIT(.cred = cred);
 	struct stat st;
-	CLEANUP(close_fd) int fd = regular_open(path, &st);
+	int fd = sym_walk(&w, path);
 
+	if (!fd)
+		fd = reopen(&w, &st);
+	if (fd == -EXDEV)
+		return err_set(
+			err, fd,
+			"%s: is not read: that is where the kernel, or opfs, shows "
+			"what changes with who looks",
+			path);
 	if (fd == -EINVAL)
-		return err_set(err, -EINVAL, "%s: is not a regular file", path);
-	if (fd < 0)
-		return err_errno(err, fd, "%s", path);
-	if (!cred_may_read(cred, fd))
-		return err_errno(err, -EACCES, "%s", path);
-	return take_fd(&fd);
+		return err_set(err, fd, "%s: is not a regular file", path);
+	return fd < 0 ? err_errno(err, fd, "%s", path) : fd;
+}
+
+bool sym_is_regular(const char *path, const struct cred *cred)
+{
+	CLEANUP(sym_walk_fini) struct sym_walk w = SYM_WALK_INIT(.cred = cred);
+
+	return !sym_walk(&w, path) && S_ISREG(w.at.mode);
 }
 
 int sym_open_at(const struct sym_job *job)
 {
+	CLEANUP(sym_walk_fini) struct sym_walk w = SYM_WALK_INIT(.top = job->at);
+	CLEANUP(close_fd) int fd = -1;
 	struct stat st;
-	CLEANUP(close_fd) int fd = -EACCES;
+	int rc = cred_is_other(job->cred) ? -EACCES : sym_walk(&w, job->path);
 
-	if (!job->cred || job->cred->uid == geteuid())
-		fd = regular_open_at(job->at, job->path, &st);
+	if (rc)
+		return rc;
+	fd = reopen(&w, &st);
 	if (fd >= 0 && job->inode && st.st_ino != job->inode)
 		return -ESRCH;
 	return fd < 0 ? fd : take_fd(&fd);
+}
+
+int sym_open_kernel(const char *path, const struct cred *cred, struct err *err)
+{
+	static const char *const kernel[] = { "/proc/kallsyms", "/proc/modules",
+					      "/sys/kernel/notes" };
+
+	for (size_t i = 0; i < sizeof(kernel) / sizeof(kernel[0]); i++) {
+		int fd;
+
+		if (strcmp(path, kernel[i]) != 0)
+			continue;
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+		return fd < 0 ? err_errno(err, -errno, "%s", path) : fd;
+	}
+	return sym_open(path, cred, err);
+}
+
+int sym_slurp(const char *path, size_t max, struct strbuf *out, struct err *err)
+{
+	CLEANUP(close_fd) int fd = sym_open_kernel(path, NULL, err);
+
+	return fd < 0 ? fd : file_slurp_fd(fd, path, max, out, err);
+}
+
+int sym_open_cached(const char *path)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_CACHED };
+	int fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+
+	return fd < 0 ? -errno : fd;
 }
 
 bool sym_open_directory(int fd, struct strbuf *out)

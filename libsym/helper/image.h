@@ -10,7 +10,7 @@
 /*
  * Loading in this process: what helpers do for their one job, and what tests and fuzzers
  * call.  Files are opened with the rights of this process; where job->cred is somebody
- * else, only what their modes show that he may read (cred_may_read()).
+ * else, only what their modes show that he may read (cred_allows()).
  * Both always give a table whose state and reason tell how it went; they return 0 or
  * -ENOMEM.
  */

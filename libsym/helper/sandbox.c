@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
+#include <linux/landlock.h>
 #include <linux/seccomp.h>
 #include <seccomp.h>
 #include <signal.h>
@@ -12,6 +13,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include "base/box/box.h"
 #include "base/cleanup.h"
@@ -25,19 +27,25 @@
 
 /* System calls that libelf, libdw, libiberty and libc make while they read. */
 static const int allowed[] = {
-	SCMP_SYS(read),         SCMP_SYS(pread64),      SCMP_SYS(readv),
-	SCMP_SYS(preadv),       SCMP_SYS(lseek),        SCMP_SYS(close),
-	SCMP_SYS(dup),          SCMP_SYS(fstat),        SCMP_SYS(newfstatat),
-	SCMP_SYS(stat),         SCMP_SYS(lstat),        SCMP_SYS(statx),
-	SCMP_SYS(readlink),     SCMP_SYS(readlinkat),   SCMP_SYS(getdents64),
-	SCMP_SYS(fcntl),        SCMP_SYS(fadvise64),    SCMP_SYS(munmap),
-	SCMP_SYS(mremap),       SCMP_SYS(madvise),      SCMP_SYS(brk),
-	SCMP_SYS(futex),        SCMP_SYS(getrandom),    SCMP_SYS(clock_gettime),
-	SCMP_SYS(gettimeofday), SCMP_SYS(uname),        SCMP_SYS(sysinfo),
-	SCMP_SYS(getpid),       SCMP_SYS(gettid),       SCMP_SYS(geteuid),
-	SCMP_SYS(getuid),       SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask),
-	SCMP_SYS(rt_sigreturn), SCMP_SYS(tgkill), /* abort() */
-	SCMP_SYS(exit),         SCMP_SYS(exit_group),
+	SCMP_SYS(read),          SCMP_SYS(pread64),
+	SCMP_SYS(readv),         SCMP_SYS(preadv),
+	SCMP_SYS(lseek),         SCMP_SYS(close),
+	SCMP_SYS(dup),           SCMP_SYS(fstat),
+	SCMP_SYS(newfstatat),    SCMP_SYS(stat),
+	SCMP_SYS(lstat),         SCMP_SYS(statx),
+	SCMP_SYS(readlink),      SCMP_SYS(readlinkat),
+	SCMP_SYS(getdents64),    SCMP_SYS(fstatfs),
+	SCMP_SYS(fcntl),         SCMP_SYS(fadvise64),
+	SCMP_SYS(munmap),        SCMP_SYS(mremap),
+	SCMP_SYS(madvise),       SCMP_SYS(brk),
+	SCMP_SYS(futex),         SCMP_SYS(getrandom),
+	SCMP_SYS(clock_gettime), SCMP_SYS(gettimeofday),
+	SCMP_SYS(uname),         SCMP_SYS(sysinfo),
+	SCMP_SYS(getpid),        SCMP_SYS(gettid),
+	SCMP_SYS(geteuid),       SCMP_SYS(getuid),
+	SCMP_SYS(rt_sigaction),  SCMP_SYS(rt_sigprocmask),
+	SCMP_SYS(rt_sigreturn),  SCMP_SYS(exit),
+	SCMP_SYS(exit_group),
 };
 
 static struct sock_fprog filter;
@@ -135,10 +143,38 @@ int sym_sandbox_limit(unsigned cpu_seconds, struct err *err)
 	return 0;
 }
 
+/*
+ * All that changes files, and running them, is refused.  A kernel may lack it, or a
+ * container forbid it: the filter is there as well.
+ */
+static int use_landlock(void)
+{
+	const struct landlock_ruleset_attr attr = {
+		.handled_access_fs =
+			LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE |
+			LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |
+			LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR |
+			LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK |
+			LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK |
+			LANDLOCK_ACCESS_FS_MAKE_SYM
+	};
+	CLEANUP(close_fd)
+	int fd = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
+
+	if (fd >= 0 && syscall(SYS_landlock_restrict_self, fd, 0))
+		return -errno;
+	return 0;
+}
+
 int sym_sandbox_enter(struct err *err)
 {
+	int rc;
+
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return err_errno(err, -errno, "no_new_privs");
+	rc = use_landlock();
+	if (rc)
+		return err_errno(err, rc, "landlock");
 	if (!filter.len)
 		return 0;
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0) && errno != EINVAL)

@@ -4,7 +4,7 @@
 
 #include "base/err.h"
 
-#define SYM_SANDBOX_MEMORY (1u << 30)
+#define SYM_SANDBOX_MEMORY (512u << 20)
 
 /* Prepares the filter once, before any job: 0 or -errno. */
 int sym_sandbox_prepare(struct err *err);
@@ -14,9 +14,10 @@ int sym_sandbox_limit(unsigned cpu_seconds, struct err *err);
 
 /**
  * sym_sandbox_enter - only reading files and writing to BOX_FD from now on
- * Other system calls fail with EPERM: no network, no new process, nothing written.  On a
- * kernel without seccomp filters the limits above are all there is.  Does nothing where
- * the address sanitizer needs more.
+ * Other system calls fail with EPERM: no network, no new process, no signals, nothing
+ * written; Landlock, where the kernel has it, refuses to write and to execute once more.
+ * On a kernel without either the limits above are all there is.  The filter is left out
+ * where the address sanitizer needs more.
  */
 int sym_sandbox_enter(struct err *err);
 

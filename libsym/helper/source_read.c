@@ -86,6 +86,7 @@ int sym_source_encode(const char *paths, size_t len, const struct cred *cred,
 	for (; at < paths + len; at += strlen(at) + 1) {
 		CLEANUP(close_fd) int fd = -1;
 		struct err e = { 0 };
+		bool hidden;
 
 		fd = sym_open(at, cred, &e);
 		if (fd >= 0) {
@@ -94,9 +95,10 @@ int sym_source_encode(const char *paths, size_t len, const struct cred *cred,
 				return rc ? err_errno(err, rc, "%s", at) : 0;
 			break;
 		}
-		if (at == paths || (r.state == SYM_MISSING && e.code == -EACCES))
-			say(&r, e.code == -EACCES ? SYM_UNREADABLE : SYM_MISSING, e.msg);
-		if (e.code == -EACCES && file_is_regular(at)) {
+		hidden = e.code == -EACCES || e.code == -EXDEV;
+		if (at == paths || (r.state == SYM_MISSING && hidden))
+			say(&r, hidden ? SYM_UNREADABLE : SYM_MISSING, e.msg);
+		if (e.code == -EACCES && sym_is_regular(at, cred)) {
 			say(&r, SYM_UNREADABLE, e.msg);
 			break;
 		}

@@ -3,16 +3,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/strbuf.h"
 #include "base/until.h"
+#include "libsym/file/open.h"
 #include "libsym/wire/request.h"
 
 /* Seconds after which a better table may be found; reading broken files takes long. */
@@ -57,14 +56,9 @@ static const char *file_of(const struct sym_job *job)
 	return job->path;
 }
 
-/*
- * Must not block: the path may lead into the mount that asks.  It is only walked as far
- * as the kernel has it in memory; otherwise the answer is "not known", and a helper,
- * which has time limits, reads the file again.
- */
+/* If the answer is "not known", a helper, which has time limits, reads the file again. */
 static struct identity look_at(const struct sym_job *job)
 {
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_CACHED };
 	const char *path = file_of(job);
 	struct identity id = { 0 };
 	CLEANUP(close_fd) int fd = -1;
@@ -73,9 +67,9 @@ static struct identity look_at(const struct sym_job *job)
 		id.known = true;
 		return id;
 	}
-	fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+	fd = sym_open_cached(path);
 	if (fd < 0)
-		id.known = errno == ENOENT || errno == ENOTDIR;
+		id.known = fd == -ENOENT || fd == -ENOTDIR;
 	else
 		id.known = !statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
 				  STATX_BASIC_STATS, &id.st);

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/box/pass.h"
+#include "base/cleanup.h"
 #include "base/viewer.h"
 #include "libsym/wire/wire.h"
 
@@ -17,7 +19,8 @@ enum { STEP_MS = 50, FIRST_ROOM = 64 * 1024 };
 void sym_exchange_fini(struct sym_exchange *x)
 {
 	free(x->data);
-	*x = (struct sym_exchange){ 0 };
+	close_fd(&x->fd);
+	*x = (struct sym_exchange)SYM_EXCHANGE_NONE;
 }
 
 /* Grows the buffer to the size that the frame announces, once the frame is there. */
@@ -46,15 +49,19 @@ static int make_room(struct sym_exchange *x)
 /* 1: the end was reached. */
 static int receive(struct sym_exchange *x, int fd)
 {
+	CLEANUP(close_fd) int passed = -1;
 	int rc = make_room(x);
 	ssize_t n;
 
 	if (rc)
 		return rc;
-	n = recv(fd, x->data + x->len, x->cap - x->len, MSG_DONTWAIT);
+	n = box_pass_receive(fd, x->data + x->len, x->cap - x->len, MSG_DONTWAIT,
+			     &passed);
+	if (passed >= 0 && x->fd < 0)
+		x->fd = take_fd(&passed);
 	if (n > 0)
 		x->len += (size_t)n;
-	else if (!n || (errno != EAGAIN && errno != EINTR))
+	else if (!n || n != -EAGAIN)
 		return 1; /* a reset is an end, too */
 	return 0;
 }

@@ -16,7 +16,13 @@ struct sym_exchange {
 	struct box_trailer trailer; /* magic 0: none arrived, the box itself died */
 	const char *answer;         /* in data; NULL if incomplete */
 	size_t answer_len;
+	int fd; /* a descriptor that came along; -1: none */
 };
+
+#define SYM_EXCHANGE_NONE                                                                \
+	{                                                                                \
+		.fd = -1                                                                 \
+	}
 
 void sym_exchange_fini(struct sym_exchange *x);
 

@@ -8,17 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/box/box.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/meminfo.h"
 #include "base/share.h"
 #include "base/strbuf.h"
 #include "base/thread.h"
 #include "base/viewer.h"
 #include "libsym/file/find.h"
+#include "libsym/file/resolve.h"
 #include "libsym/helper/helper.h"
 #include "libsym/helper/sandbox.h"
 #include "libsym/server/exchange.h"
@@ -35,6 +38,20 @@
 typedef int take_answer(void *arg, const void *data, size_t len, struct err *err);
 
 enum { CPU_S = 10, BLOCKED_MS = 30000, MIN_JOBS = 4, MAX_JOBS = 16 };
+
+/* Who looks up a name waits for this, and all who look for the same. */
+enum { RESOLVE_MS = 2000 };
+
+/* One job of any kind. */
+struct call {
+	const struct strbuf *request; /* frame included, see libsym/wire/request.h */
+	const struct cred *who;       /* whose job it is; NULL: this process's */
+	uint32_t waits_ms;            /* as in struct box_limits */
+	take_answer *take; /* is given the answer, if there is one, aligned to 8 bytes */
+	void *arg;
+	const atomic_bool *cancel;
+	int *fd; /* a descriptor that comes along; NULL: none is wanted */
+};
 
 struct sym_server {
 	pthread_mutex_t lock; /* over all below */
@@ -87,13 +104,21 @@ void sym_server_free(struct sym_server *s)
 	free(s);
 }
 
-/* Waits until @uid may have one more job. */
+/* Takes a place of @uid's share, and memory, for one more; his first needs no memory that
+ * others have taken.  Lock held. */
+static int take_room(struct sym_server *s, uid_t uid)
+{
+	if (share_of(&s->jobs, uid) && meminfo_available() < SYM_SANDBOX_MEMORY)
+		return -EAGAIN;
+	return share_take(&s->jobs, uid, 1);
+}
+
 static int enter(struct sym_server *s, uid_t uid, const atomic_bool *cancel)
 {
 	int rc;
 
 	pthread_mutex_lock(&s->lock);
-	while ((rc = share_take(&s->jobs, uid, 1)) == -EAGAIN && !is_cancelled(cancel))
+	while ((rc = take_room(s, uid)) == -EAGAIN && !is_cancelled(cancel))
 		thread_wait(&s->room, &s->lock);
 	pthread_mutex_unlock(&s->lock);
 	return rc == -EAGAIN ? -EINTR : rc;
@@ -109,10 +134,14 @@ static void leave(struct sym_server *s, uid_t uid)
 }
 
 /* Hands the socket to the helper, which is started first if none is running. */
-static int hand_over(struct sym_server *s, int fd, unsigned *which, struct err *err)
+static int hand_over(struct sym_server *s, const struct call *c, int fd, unsigned *which,
+		     struct err *err)
 {
+	struct box_limits limits = s->limits;
 	int rc = -EPIPE;
 
+	limits.waits_ms = c->waits_ms;
+	limits.owner = c->who ? c->who->uid : 0;
 	pthread_mutex_lock(&s->lock);
 	for (int attempt = 0; attempt < 2 && rc; attempt++) {
 		if (s->helper.control < 0) {
@@ -121,7 +150,7 @@ static int hand_over(struct sym_server *s, int fd, unsigned *which, struct err *
 				break;
 			s->started++;
 		}
-		rc = box_job(&s->helper, fd, &s->limits);
+		rc = box_job(&s->helper, fd, &limits);
 		if (rc) {
 			box_end(&s->helper);
 			err_errno(err, rc, "symbol helper");
@@ -141,9 +170,8 @@ static void forget(struct sym_server *s, unsigned which)
 	pthread_mutex_unlock(&s->lock);
 }
 
-static int run_once(struct sym_server *s, const struct strbuf *request,
-		    const atomic_bool *cancel, struct sym_exchange *x, unsigned *which,
-		    struct err *err)
+static int run_once(struct sym_server *s, const struct call *c, struct sym_exchange *x,
+		    unsigned *which, struct err *err)
 {
 	int pair[2], rc;
 	CLEANUP(close_fd) int mine = -1;
@@ -151,37 +179,38 @@ static int run_once(struct sym_server *s, const struct strbuf *request,
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
 		return err_errno(err, -errno, "symbol helper");
 	mine = pair[0];
-	rc = hand_over(s, pair[1], which, err);
+	rc = hand_over(s, c, pair[1], which, err);
 	close(pair[1]);
 	if (rc)
 		return rc;
-	return sym_exchange_run(x, mine, request, cancel);
+	return sym_exchange_run(x, mine, c->request, c->cancel);
 }
 
 /*
  * One job.  0 if the exchange came to its end, whatever @x holds then.  A helper that
  * died without a word about the job (killed from outside) is replaced once.
  */
-static int run_job(struct sym_server *s, const struct strbuf *request,
-		   const struct viewer *v, struct sym_exchange *x, struct err *err)
+static int run_job(struct sym_server *s, const struct call *c, struct sym_exchange *x,
+		   struct err *err)
 {
+	uid_t uid = c->who ? c->who->uid : geteuid();
 	unsigned which = 0;
-	int rc = strbuf_error(request);
+	int rc = strbuf_error(c->request);
 
-	if (rc || request->len - sizeof(struct sym_frame) > SYM_REQUEST_MAX)
+	if (rc || c->request->len - sizeof(struct sym_frame) > SYM_REQUEST_MAX)
 		return err_errno(err, rc ? rc : -E2BIG, "symbol helper");
-	rc = enter(s, v->cred.uid, v->cancel);
+	rc = enter(s, uid, c->cancel);
 	if (rc)
 		return err_errno(err, rc, "symbol helper");
 	for (int attempt = 0; attempt < 2; attempt++) {
 		sym_exchange_fini(x);
-		rc = run_once(s, request, v->cancel, x, &which, err);
+		rc = run_once(s, c, x, &which, err);
 		if (!rc && !x->trailer.magic)
 			forget(s, which);
 		if (rc || x->trailer.magic)
 			break;
 	}
-	leave(s, v->cred.uid);
+	leave(s, uid);
 	if (rc == -EINTR || rc == -ENOMEM)
 		err_errno(err, rc, "symbol helper");
 	return rc;
@@ -232,38 +261,26 @@ static int refuse(const struct sym_exchange *x, struct err *err)
 	return err_set(err, -EINVAL, "%s", strbuf_str(&why));
 }
 
-/* Who asks for a job; @cred may be NULL: this process. */
-static struct viewer asker(const struct cred *cred, const atomic_bool *cancel)
-{
-	struct viewer v = { .cred = { .uid = geteuid(), .gid = getegid() },
-			    .cancel = cancel };
-
-	if (cred)
-		v.cred = *cred;
-	return v;
-}
-
 /**
- * run - one job of any kind
- * @v: whose share of the helpers it takes
- * @request: frame included, see libsym/wire/request.h
- * @take: is given the answer, if there is one; its bytes are aligned to 8
- * @why: the helper's end in words ("needs more than 10 s of processor time"), if there is
- * none
+ * run - one job
+ * @why: the end of the helper in words ("needs more than 10 s of processor time"), if
+ *	there is no answer
  * Returns 0 if the answer was taken, 1 if there is none and @why tells the reason;
  * -EINVAL if the helper refused; -EINTR if cancelled; -ENOMEM; another errno if helpers
  * cannot be started.
  */
-static int run(struct sym_server *s, const struct strbuf *request, take_answer *take,
-	       void *arg, const struct viewer *v, struct strbuf *why, struct err *err)
+static int run(struct sym_server *s, const struct call *c, struct strbuf *why,
+	       struct err *err)
 {
-	CLEANUP(sym_exchange_fini) struct sym_exchange x = { 0 };
-	int rc = run_job(s, request, v, &x, err);
+	CLEANUP(sym_exchange_fini) struct sym_exchange x = SYM_EXCHANGE_NONE;
+	int rc = run_job(s, c, &x, err);
 
 	if (rc && rc != -EBADMSG)
 		return rc;
 	if (!rc && x.answer && ended_with(&x, 0)) {
-		rc = take(arg, x.answer, x.answer_len, err);
+		rc = c->take(c->arg, x.answer, x.answer_len, err);
+		if (!rc && c->fd)
+			*c->fd = take_fd(&x.fd);
 		if (rc != -EBADMSG)
 			return rc;
 	}
@@ -331,11 +348,16 @@ int sym_server_load(struct sym_server *s, const struct sym_job *job,
 	CLEANUP(sym_table_putp) struct sym_table *t = NULL;
 	CLEANUP(strbuf_fini) struct strbuf request = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
-	struct viewer v = asker(job->cred, cancel);
 	int rc;
 
 	sym_request_load(job, &request);
-	rc = run(s, &request, take_table, &t, &v, &why, err);
+	rc = run(s,
+		 &(struct call){ .request = &request,
+				 .who = job->cred,
+				 .take = take_table,
+				 .arg = &t,
+				 .cancel = cancel },
+		 &why, err);
 	if (rc > 0)
 		rc = broken_table(job, strbuf_str(&why), &t, err);
 	if (!rc && prefer_kept(job, &t))
@@ -384,7 +406,6 @@ int sym_server_demangle(struct sym_server *s, const char *const *names, size_t n
 	CLEANUP(strbuf_fini) struct strbuf request = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
 	struct wanted_names want = { .nr = nr, .out = out };
-	struct viewer who = asker(viewer_cred(v), viewer_cancel(v));
 	int rc;
 
 	sym_request_demangle(names, nr, style, &request);
@@ -393,7 +414,13 @@ int sym_server_demangle(struct sym_server *s, const char *const *names, size_t n
 
 		return take_names(&want, request.data + head, request.len - head, err);
 	}
-	rc = run(s, &request, take_names, &want, &who, &why, err);
+	rc = run(s,
+		 &(struct call){ .request = &request,
+				 .who = viewer_cred(v),
+				 .take = take_names,
+				 .arg = &want,
+				 .cancel = viewer_cancel(v) },
+		 &why, err);
 	return rc <= 0 ? rc
 		       : err_set(err, -EBADMSG, "demangling %zu names: %s", nr,
 				 strbuf_str(&why));
@@ -410,15 +437,87 @@ int sym_server_find(struct sym_server *s, const struct sym_wanted *w,
 {
 	CLEANUP(strbuf_fini) struct strbuf request = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
-	struct viewer v = asker(cred, cancel);
 	int rc;
 
 	sym_request_find(w, cred, &request);
-	rc = run(s, &request, take_paths, out, &v, &why, err);
+	rc = run(s,
+		 &(struct call){ .request = &request,
+				 .who = cred,
+				 .take = take_paths,
+				 .arg = out,
+				 .cancel = cancel },
+		 &why, err);
 	return rc <= 0 ? rc
 		       : err_set(err, -EIO, "looking for binaries in %s: %s",
 				 w->nr_dirs ? w->dirs[0] : "no directory",
 				 strbuf_str(&why));
+}
+
+static int take_resolved(void *arg, const void *data, size_t len, struct err *err)
+{
+	return sym_resolve_decode(data, len, arg, err);
+}
+
+int sym_server_resolve(struct sym_server *s, const char *path, const struct cred *cred,
+		       const atomic_bool *cancel, struct sym_resolved *out,
+		       struct err *err)
+{
+	CLEANUP(strbuf_fini) struct strbuf request = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
+	int rc;
+
+	sym_request_paths(SYM_REQUEST_RESOLVE, &path, 1, cred, &request);
+	rc = run(s,
+		 &(struct call){ .request = &request,
+				 .who = cred,
+				 .waits_ms = RESOLVE_MS,
+				 .take = take_resolved,
+				 .arg = out,
+				 .cancel = cancel },
+		 &why, err);
+	return rc > 0 ? 0 : rc;
+}
+
+static int take_err(void *arg, const void *data, size_t len, struct err *err)
+{
+	struct err *told = arg;
+
+	if (len != sizeof(*told))
+		return err_set(err, -EBADMSG, "symbol helper: opening failed");
+	memcpy(told, data, len);
+	told->msg[sizeof(told->msg) - 1] = '\0';
+	for (char *c = told->msg; *c; c++)
+		*c = sym_wire_plain(*c);
+	return 0;
+}
+
+int sym_server_open(struct sym_server *s, const char *path, const struct cred *cred,
+		    const atomic_bool *cancel, struct err *err)
+{
+	CLEANUP(strbuf_fini) struct strbuf request = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
+	CLEANUP(close_fd) int fd = -1;
+	struct err told = { 0 };
+	struct stat st;
+	struct call c = { .request = &request,
+			  .who = cred,
+			  .take = take_err,
+			  .arg = &told,
+			  .cancel = cancel,
+			  .fd = &fd };
+	int rc;
+
+	sym_request_paths(SYM_REQUEST_OPEN, &path, 1, cred, &request);
+	rc = run(s, &c, &why, err);
+	if (rc > 0)
+		return err_set(err, -EIO, "%s: %s", path, strbuf_str(&why));
+	if (!rc && told.code < 0)
+		rc = err_set(err, told.code, "%s", told.msg);
+	if (rc)
+		return rc;
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return err_set(err, -EIO, "%s: the helper's answer makes no sense", path);
+	return take_fd(&fd);
 }
 
 static const char *broken(const char *name, struct strbuf *why, struct strbuf *reason)
@@ -469,11 +568,16 @@ int sym_server_lines(struct sym_server *s, const struct sym_job *job,
 	CLEANUP(strbuf_fini) struct strbuf reason = { 0 };
 	struct sym_parts parts = { .ranges = ranges, .nr = nr, .flags = flags };
 	struct wanted_lines want = { .flags = flags, .out = &lines };
-	struct viewer v = asker(job->cred, cancel);
 	int rc;
 
 	sym_request_parts(SYM_REQUEST_LINES, job, &parts, &request);
-	rc = run(s, &request, take_lines, &want, &v, &why, err);
+	rc = run(s,
+		 &(struct call){ .request = &request,
+				 .who = job->cred,
+				 .take = take_lines,
+				 .arg = &want,
+				 .cancel = cancel },
+		 &why, err);
 	if (rc > 0)
 		rc = sym_lines_none(SYM_BROKEN, broken(job_name(job), &why, &reason),
 				    &lines, err);
@@ -494,8 +598,12 @@ int sym_server_answer(struct sym_server *s, const struct strbuf *request,
 		      const atomic_bool *cancel, struct strbuf *out, struct err *err)
 {
 	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
-	struct viewer v = asker(NULL, cancel);
-	int rc = run(s, request, take_bytes, out, &v, &why, err);
+	int rc = run(s,
+		     &(struct call){ .request = request,
+				     .take = take_bytes,
+				     .arg = out,
+				     .cancel = cancel },
+		     &why, err);
 
 	return rc <= 0 ? rc : err_set(err, -EIO, "%s", strbuf_str(&why));
 }
@@ -513,11 +621,16 @@ int sym_server_disasm(struct sym_server *s, const struct sym_job *job,
 	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf reason = { 0 };
 	struct sym_parts parts = { .ranges = ranges, .nr = nr, .options = options };
-	struct viewer v = asker(job->cred, cancel);
 	int rc;
 
 	sym_request_parts(SYM_REQUEST_DISASM, job, &parts, &request);
-	rc = run(s, &request, take_disasm, out, &v, &why, err);
+	rc = run(s,
+		 &(struct call){ .request = &request,
+				 .who = job->cred,
+				 .take = take_disasm,
+				 .arg = out,
+				 .cancel = cancel },
+		 &why, err);
 	return rc <= 0 ? rc
 		       : sym_disasm_none(SYM_BROKEN, broken(job_name(job), &why, &reason),
 					 out, err);
@@ -535,11 +648,16 @@ int sym_server_source(struct sym_server *s, const char *const *paths, size_t nr,
 	CLEANUP(strbuf_fini) struct strbuf request = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf reason = { 0 };
-	struct viewer v = asker(cred, cancel);
 	int rc;
 
-	sym_request_source(paths, nr, cred, &request);
-	rc = run(s, &request, take_source, out, &v, &why, err);
+	sym_request_paths(SYM_REQUEST_SOURCE, paths, nr, cred, &request);
+	rc = run(s,
+		 &(struct call){ .request = &request,
+				 .who = cred,
+				 .take = take_source,
+				 .arg = out,
+				 .cancel = cancel },
+		 &why, err);
 	return rc <= 0 ? rc
 		       : sym_source_none(SYM_BROKEN,
 					 broken(nr ? paths[0] : "source file", &why,

@@ -10,6 +10,7 @@
 #include "base/strbuf.h"
 #include "base/viewer.h"
 #include "libsym/file/find.h"
+#include "libsym/file/resolve.h"
 #include "libsym/table/demangle.h"
 #include "libsym/table/job.h"
 #include "libsym/table/lines.h"
@@ -28,7 +29,8 @@ struct sym_server;
 
 struct sym_server_options {  /* zeros are the defaults */
 	const char *program; /* what to start as helper; NULL: /proc/self/exe */
-	unsigned max_jobs;   /* at once; 0: twice the processors, 4 to 16 */
+	unsigned max_jobs;   /* at once, fewer while memory is short; 0: twice
+			      * the processors, 4 to 16 */
 	bool fair; /* several users ask: each has a share of them (base/share.h) */
 	/* What a job may take: of processor time (0: 10), which is what a hostile binary
 	 * costs, and of waiting for a disk without a pause (0: 30000).  A busy machine
@@ -109,6 +111,28 @@ int sym_server_disasm(struct sym_server *s, const struct sym_job *job,
 int sym_server_source(struct sym_server *s, const char *const *paths, size_t nr,
 		      const struct cred *cred, const atomic_bool *cancel,
 		      struct sym_text **out, struct err *err);
+
+/**
+ * sym_server_resolve - where a path leads for a user
+ * @path: absolute
+ * @cred: whose rights; NULL: this process's
+ * @out: zeroed.  What a file system does not answer in 2 s is as if it were not there:
+ *	who looks up a name waits for this.
+ * Returns 0; -EINTR; -ENOMEM; another errno if helpers cannot be started.
+ */
+int sym_server_resolve(struct sym_server *s, const char *path, const struct cred *cred,
+		       const atomic_bool *cancel, struct sym_resolved *out,
+		       struct err *err);
+
+/**
+ * sym_server_open - opens a file for reading, in a helper
+ * @path: as for sym_open_kernel(): a regular file
+ * @cred: whose rights; NULL: this process's
+ * Returns a descriptor; -EACCES, -ENOENT ... as that; -EIO if the helper came to an end;
+ * else as sym_server_resolve().
+ */
+int sym_server_open(struct sym_server *s, const char *path, const struct cred *cred,
+		    const atomic_bool *cancel, struct err *err);
 
 /**
  * sym_server_find - all files of some names

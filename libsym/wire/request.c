@@ -147,10 +147,10 @@ void sym_request_parts(enum sym_request_kind kind, const struct sym_job *job,
 	end(out);
 }
 
-void sym_request_source(const char *const *paths, size_t nr, const struct cred *cred,
-			struct strbuf *out)
+void sym_request_paths(enum sym_request_kind kind, const char *const *paths, size_t nr,
+		       const struct cred *cred, struct strbuf *out)
 {
-	begin(out, SYM_REQUEST_SOURCE);
+	begin(out, kind);
 	put_cred(out, cred);
 	put_u32(out, (uint32_t)nr);
 	for (size_t i = 0; i < nr; i++)
@@ -279,7 +279,7 @@ static int parse_demangle(struct cursor *c, struct sym_request *r)
 	return 0;
 }
 
-static int parse_source(struct cursor *c, struct sym_request *r)
+static int parse_paths(struct cursor *c, struct sym_request *r)
 {
 	parse_cred(c, r);
 	parse_names(c, r);
@@ -297,7 +297,8 @@ static int parse_find(struct cursor *c, struct sym_request *r)
 static int (*const parsers[SYM_NR_REQUESTS])(struct cursor *, struct sym_request *) = {
 	[SYM_REQUEST_LOAD] = parse_load,     [SYM_REQUEST_DEMANGLE] = parse_demangle,
 	[SYM_REQUEST_LINES] = parse_parts,   [SYM_REQUEST_DISASM] = parse_parts,
-	[SYM_REQUEST_SOURCE] = parse_source, [SYM_REQUEST_FIND] = parse_find,
+	[SYM_REQUEST_SOURCE] = parse_paths,  [SYM_REQUEST_FIND] = parse_find,
+	[SYM_REQUEST_RESOLVE] = parse_paths, [SYM_REQUEST_OPEN] = parse_paths,
 };
 
 void sym_request_fini(struct sym_request *r)

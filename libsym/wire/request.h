@@ -37,6 +37,8 @@ enum sym_request_kind {
 	SYM_REQUEST_DISASM,
 	SYM_REQUEST_SOURCE,
 	SYM_REQUEST_FIND,
+	SYM_REQUEST_RESOLVE,
+	SYM_REQUEST_OPEN,
 	SYM_NR_REQUESTS,
 };
 
@@ -54,9 +56,10 @@ void sym_request_demangle(const char *const *names, size_t nr,
 /* @kind: LINES or DISASM. */
 void sym_request_parts(enum sym_request_kind kind, const struct sym_job *job,
 		       const struct sym_parts *parts, struct strbuf *out);
-/* @cred: whose rights open the files; NULL: this process's. */
-void sym_request_source(const char *const *paths, size_t nr, const struct cred *cred,
-			struct strbuf *out);
+/* @kind: SOURCE; RESOLVE or OPEN of one path.  @cred: whose rights open the files; NULL:
+ * this process's. */
+void sym_request_paths(enum sym_request_kind kind, const char *const *paths, size_t nr,
+		       const struct cred *cred, struct strbuf *out);
 
 struct sym_wanted;
 void sym_request_find(const struct sym_wanted *w, const struct cred *cred,
@@ -74,7 +77,7 @@ struct sym_request { /* decoded in place: points into the bytes */
 	struct sym_range *ranges;
 	uint32_t style, nr_names;
 	uint32_t nr_dirs;  /* of a FIND: this many of @names are directories */
-	const char *names; /* NUL-terminated, one behind the other; paths of a SOURCE */
+	const char *names; /* NUL-terminated, one behind the other; or paths */
 	size_t names_len;
 };
 

@@ -93,7 +93,7 @@ bool fs_personal(const struct fuse_fs *fs, const struct place *p)
 	if (p->base && fs_personal(fs, &p->base->p))
 		return true;
 	if (place_is_file(p) || p->kind == PLACE_ENTRIES ||
-	    (p->tag && differs_by_user(p->tag)))
+	    (p->tag && differs_by_user(p->tag)) || place_follows_links(p))
 		return true;
 	for (size_t i = 0; p->spec && i < SPEC_NR_TAGS; i++)
 		if (p->spec->values[i] && differs_by_user(&spec_tags[i]))

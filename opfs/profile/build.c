@@ -47,7 +47,7 @@ int profile_read_nodes(const struct catalog *cat, const struct catalog_file *fil
 
 	if (rc)
 		return rc == -ENOMEM ? rc : 0;
-	for (uint32_t at = 0; at < r.nr_nodes && !rc;) {
+	for (uint32_t at = 0; (at = spec_sample_skip(&r, at)) < r.nr_nodes && !rc;) {
 		ssize_t got = spec_sample_read(&r, at, block, BLOCK_NODES, why);
 
 		if (got <= 0)

@@ -6,7 +6,6 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/percent.h"
-#include "libsym/file/open.h"
 #include "opfs/profile/arcs.h"
 #include "opfs/report/gmon.h"
 #include "opfs/report/report.h"
@@ -208,7 +207,8 @@ static bool is_narrow(const struct report_job *job, uint32_t image)
 
 	if (!img->has_job || !img->job.path)
 		return false;
-	fd = sym_open(img->job.path, viewer_cred(job->v), NULL);
+	fd = sym_server_open(sym_cache_server(job->syms), img->job.path,
+			     viewer_cred(job->v), viewer_cancel(job->v), NULL);
 	return fd >= 0 && file_pread_all(fd, ident, sizeof(ident), 0) == sizeof(ident) &&
 	       ident[EI_CLASS] == ELFCLASS32;
 }

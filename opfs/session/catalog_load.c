@@ -230,14 +230,16 @@ static int add_file(struct catalog_build *b, const struct spec_name *n, const ch
 }
 
 /* Writes nodes to the copy; a hole stays a hole, so a damaged length takes no room. */
-static int write_nodes(int fd, const struct spec_sample_node *nodes, size_t nr)
+static int write_nodes(const struct catalog_build *b, uint32_t at,
+		       const struct spec_sample_node *nodes, size_t nr)
 {
 	static const struct spec_sample_node zeros[COPY_NODES];
-	size_t bytes = nr * sizeof(*nodes);
+	ssize_t bytes = (ssize_t)(nr * sizeof(*nodes)), n = bytes;
+	off_t to = b->copy_end + (off_t)at * (off_t)sizeof(*nodes);
 
-	if (memcmp(nodes, zeros, bytes) != 0)
-		return file_write_all(fd, nodes, bytes);
-	return lseek(fd, (off_t)bytes, SEEK_CUR) < 0 ? -errno : 0;
+	if (memcmp(nodes, zeros, (size_t)bytes) != 0)
+		n = pwrite(b->c->copy_fd, nodes, (size_t)bytes, to);
+	return n == bytes ? 0 : n < 0 ? -errno : -ENOSPC; /* short: the disk is full */
 }
 
 /*
@@ -250,7 +252,7 @@ static int take_nodes(struct catalog_build *b, const struct spec_sample_reader *
 	struct spec_sample_node nodes[COPY_NODES];
 	int rc = 0;
 
-	for (uint32_t at = 0; at < r->nr_nodes && !rc;) {
+	for (uint32_t at = 0; (at = spec_sample_skip(r, at)) < r->nr_nodes && !rc;) {
 		ssize_t n = spec_sample_read(r, at, nodes, COPY_NODES, err);
 
 		if (n < 0)
@@ -258,7 +260,7 @@ static int take_nodes(struct catalog_build *b, const struct spec_sample_reader *
 		if (viewer_gone(b->viewer))
 			return err_set(err, -EINTR, "interrupted");
 		if (b->copying)
-			rc = write_nodes(b->c->copy_fd, nodes, (size_t)n);
+			rc = write_nodes(b, at, nodes, (size_t)n);
 		for (ssize_t i = 0; i < n; i++)
 			*total += nodes[i].value;
 		at += (uint32_t)n;
@@ -270,20 +272,19 @@ static int sum_file(struct catalog_build *b, const struct spec_sample_reader *r,
 		    uint64_t *total, struct err *err)
 {
 	off_t bytes = (off_t)r->nr_nodes * (off_t)sizeof(struct spec_sample_node);
-	int fd, rc;
+	int rc;
 
 	if (!b->copying)
 		return take_nodes(b, r, total, err);
 	if (b->c->copy_fd < 0)
 		b->c->copy_fd = file_unnamed();
-	fd = b->c->copy_fd;
-	if (fd < 0)
-		return err_errno(err, fd, "a temporary file for live samples");
+	if (b->c->copy_fd < 0)
+		return err_errno(err, b->c->copy_fd, "a temporary file for live samples");
 	rc = take_nodes(b, r, total, err);
 	if (!rc)
 		b->copy_end += bytes;
 	/* what a failed copy left must not show through holes */
-	else if (ftruncate(fd, b->copy_end) || lseek(fd, b->copy_end, SEEK_SET) < 0)
+	else if (ftruncate(b->c->copy_fd, b->copy_end))
 		return err_errno(err, -errno, "a temporary file for live samples");
 	return rc;
 }

@@ -213,3 +213,22 @@ void place_format(const struct place *p, struct strbuf *out)
 			strbuf_printf(out, "/%s:all", spec_tags[i].name);
 	}
 }
+
+static bool is_path(const char *raw)
+{
+	return strpbrk(raw, "/%");
+}
+
+bool place_follows_links(const struct place *p)
+{
+	if (p->kind == PLACE_PREFIX && p->value && is_path(p->value))
+		return true;
+	for (size_t i = 0; p->spec && i < SPEC_NR_TAGS; i++) {
+		const struct spec_value *v = p->spec->values[i];
+
+		if (v && spec_tags[i].kind == SPEC_TAG_IMAGES && !v->exact &&
+		    is_path(v->raw))
+			return true;
+	}
+	return false;
+}

@@ -135,6 +135,9 @@ static inline bool place_tag_selects(const struct spec_tag *tag)
 	return !spec_tag_presents(tag) && tag->kind != SPEC_TAG_SESSIONS &&
 	       tag->kind != SPEC_TAG_SPAN;
 }
+/* May what it means depend on symbolic links, and so on who may see them: is there a path
+ * in a value that chooses images? */
+bool place_follows_links(const struct place *p);
 /* Does a specification have such a tag?  If not, it means whole sessions. */
 bool place_narrows(const struct spec *spec);
 

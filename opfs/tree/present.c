@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/names.h"
 #include "opfs/tree/access.h"
 
@@ -29,28 +28,38 @@ static bool is_below(const char *path, const char *dir)
 	return len && !strncmp(path, dir, len) && (!path[len] || path[len] == '/');
 }
 
+/* Is it a directory for who asks?  The server itself must not look: it may be root, and
+ * the path may lead into its mount. */
+static int check_dir(const struct ask *a, const struct spec_tag *tag, const char *path)
+{
+	CLEANUP(sym_resolved_fini) struct sym_resolved found = { 0 };
+	int rc;
+
+	if (*path != '/')
+		return err_set(a->err, -EINVAL,
+			       "%s:%.200s: an absolute path is needed, with each "
+			       "/ as %%2F",
+			       tag->name, path);
+	if (is_below(path, a->t->o.mountpoint))
+		return err_set(a->err, -EINVAL, "%s:%.200s is in this mount", tag->name,
+			       path);
+	rc = sym_server_resolve(a->t->server, path, viewer_cred(a->v),
+				viewer_cancel(a->v), &found, a->err);
+	if (!rc && !found.is_dir)
+		rc = err_set(a->err, -EINVAL, "%s:%.200s isn't a directory", tag->name,
+			     path);
+	return rc;
+}
+
 /* Checks directories that must exist on this machine. */
 static int check_dirs(const struct ask *a, const struct spec_tag *tag,
 		      const struct spec_value *v)
 {
-	if (viewer_quick(a->v))
-		return -EAGAIN;
-	for (size_t i = 0; i < v->items.nr; i++) {
-		const char *path = v->items.items[i].text;
+	int rc = viewer_quick(a->v) ? -EAGAIN : 0;
 
-		if (*path != '/')
-			return err_set(a->err, -EINVAL,
-				       "%s:%.200s: an absolute path is needed, with each "
-				       "/ as %%2F",
-				       tag->name, path);
-		if (is_below(path, a->t->o.mountpoint))
-			return err_set(a->err, -EINVAL, "%s:%.200s is in this mount",
-				       tag->name, path);
-		if (!file_is_dir(path))
-			return err_set(a->err, -EINVAL, "%s:%.200s isn't a directory",
-				       tag->name, path);
-	}
-	return 0;
+	for (size_t i = 0; i < v->items.nr && !rc; i++)
+		rc = check_dir(a, tag, v->items.items[i].text);
+	return rc;
 }
 
 static int check_value(const struct ask *a, const struct spec_tag *tag,

@@ -36,17 +36,6 @@ static void put_profile(struct profile **p)
 
 /* ---- whole profiles */
 
-void tree_viewer_key(const struct viewer *v, struct strbuf *key)
-{
-	uint32_t who[2] = { v ? v->cred.uid : 0, v ? v->cred.gid : 0 };
-
-	strbuf_add(key, who, sizeof(who));
-	if (v)
-		strbuf_add(key, v->cred.groups,
-			   v->cred.nr_groups * sizeof(*v->cred.groups));
-	strbuf_putc(key, ';');
-}
-
 static bool wants_arcs(unsigned needs)
 {
 	return (needs & PROFILE_ARCS) == PROFILE_ARCS;
@@ -70,7 +59,7 @@ static void profile_key(const struct ask *a, const struct catalog *cat,
 {
 	strbuf_add(key, &cat->generation, sizeof(cat->generation));
 	strbuf_add(key, &needs, sizeof(needs));
-	tree_viewer_key(a->v, key);
+	viewer_key(a->v, key);
 	options_profile_key(o, key);
 	if (wants_arcs(needs))
 		tree_arcs_key(spec, key);

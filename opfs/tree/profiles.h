@@ -18,8 +18,7 @@ int tree_select(const struct ask *a, struct catalog *cat, const struct spec *spe
 
 /* Which files of arcs a specification selects: appended to keys. */
 void tree_arcs_key(const struct spec *spec, struct strbuf *key);
-/* Appends to a key which users may be shown what is cached under it. */
-void tree_viewer_key(const struct viewer *v, struct strbuf *key);
+
 /**
  * tree_profile - the profile of a place's specification, from the cache or loaded
  * @needs: PROFILE_...; a symbol: tag is applied to it

@@ -31,7 +31,7 @@ static int resolve(void *ctx, const char *path, struct strbuf *out)
 
 	if (c->a->probe)
 		return -ENOENT;
-	return resolver_path(c->a->t->resolver, path, viewer_quick(c->a->v), out);
+	return resolver_path(c->a->t->resolver, path, c->a->v, out, c->a->err);
 }
 
 void tree_match_init(struct spec_match *out, struct select_ctx *ctx)

@@ -204,7 +204,7 @@ static void side_key(const struct place *p, const struct report *r, struct strbu
 void tree_text_key(const struct place *p, const struct viewer *v, struct strbuf *key)
 {
 	strbuf_add(key, &p->report, sizeof(p->report));
-	tree_viewer_key(v, key);
+	viewer_key(v, key);
 	side_key(p, p->report, key);
 	if (p->base) { /* a comparison names both paths */
 		side_key(&p->base->p, p->report, key);

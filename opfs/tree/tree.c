@@ -41,7 +41,7 @@ int tree_new(const struct tree_options *o, struct tree **out, struct err *err)
 	t->cache = cache_new(o->cache_bytes);
 	t->syms = t->server && t->cache ? sym_cache_new(t->server, t->cache) : NULL;
 	t->reasons = reasons_new();
-	t->resolver = resolver_new(o->mountpoint);
+	t->resolver = t->server ? resolver_new(t->server) : NULL;
 	t->spans = spans_new();
 	if (failed || !t->syms || !t->reasons || !t->resolver || !t->spans)
 		rc = err_set(err, -ENOMEM, "out of memory");

@@ -26,7 +26,7 @@ struct tree_options {
 	bool shared;            /* other users may ask: check what each may see */
 	uid_t owner;            /* who mounted */
 	size_t cache_bytes;     /* bound on all that is cached */
-	const char *mountpoint; /* absolute; never entered when links are resolved */
+	const char *mountpoint; /* absolute; or NULL */
 	const char *about;      /* one line for /status: mount point and options */
 };
 int tree_new(const struct tree_options *o, struct tree **out, struct err *err);

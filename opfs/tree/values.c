@@ -336,8 +336,8 @@ static int last_pattern(const struct ask *a, const struct place *p, struct strbu
 	strbuf_printf(&path, "%s%s", last->text[0] != '/' ? "/" : "", last->text);
 	if (last->glob || strbuf_error(&path))
 		return strbuf_error(out);
-	rc = resolver_path(a->t->resolver, path.data, viewer_quick(a->v), &resolved);
-	if (rc == -EAGAIN)
+	rc = resolver_path(a->t->resolver, path.data, a->v, &resolved, a->err);
+	if (rc && rc != -ENOENT)
 		return rc;
 	add_pattern(strbuf_str(&resolved), real);
 	return strbuf_error(out);

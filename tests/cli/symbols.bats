@@ -493,7 +493,7 @@ endless() {
 	}
 	wait_for is_there
 	grep -q '^NoNewPrivs:[[:space:]]*1' "/proc/$job/status"
-	grep -q '^Max address space *1073741824 ' "/proc/$job/limits"
+	grep -q '^Max address space *536870912 ' "/proc/$job/limits"
 	grep -q '^Max file size *0 *0 ' "/proc/$job/limits"
 	[ "$(find "/proc/$job/fd" -type l -lname 'socket:*' | wc -l)" = 1 ]
 	kill "$pid"

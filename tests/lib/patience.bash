@@ -4,6 +4,8 @@
 # bats files, behind record.bash.
 
 programs="$OPFS_TOP/tests/programs"
+# shellcheck source=tests/lib/slowfs.bash
+. "$OPFS_TOP/tests/lib/slowfs.bash"
 
 # Builds what runs, once a file.
 build_patience() {
@@ -17,9 +19,7 @@ build_patience() {
 	done
 	"$cc" "${flags[@]}" -shared -fPIC -pthread -o "$BATS_FILE_TMPDIR/late_child.so" \
 		"$programs/late_child.c"
-	# shellcheck disable=SC2046
-	"$cc" "${flags[@]}" -o "$BATS_FILE_TMPDIR/slowfs" "$programs/slowfs.c" \
-		$(pkg-config --cflags --libs fuse3)
+	build_slowfs
 	"$cc" -O1 -g -c -o "$BATS_FILE_TMPDIR/weights.o" "$progs/weights.c"
 }
 
@@ -120,24 +120,6 @@ helpers_were_good() {
 # Preloading into programs that are built with sanitizers is refused by these.
 can_preload() {
 	[ -z "${OPFS_SAN-}" ] || skip "nothing can be preloaded with sanitizers"
-}
-
-# slow: mounts real at mnt, answered at once, until answers() says otherwise.
-slow() {
-	[ -w /dev/fuse ] || skip "no /dev/fuse"
-	[ "$(id -u)" = 0 ] || skip "only root can show a file system to everyone"
-	ctl="$BATS_TEST_TMPDIR/ctl"
-	answers 0
-	mkdir -p mnt real
-	"$b/slowfs" "$PWD/mnt" "$PWD/real" "$ctl" >slowfs.log 2>&1 3>&- &
-	slow_pid=$!
-	wait_for mountpoint -q mnt
-}
-
-# answers MS|never: from now on.
-answers() {
-	printf '%s\n' "$1" >"$ctl.new"
-	mv "$ctl.new" "$ctl"
 }
 
 # found PROGRAM MS: does work() of it have the samples that so much CPU time makes, no

@@ -6,35 +6,18 @@
 bats_require_minimum_version 1.5.0
 load ../lib/opfs
 load ../lib/mount
+load ../lib/users
 
 setup() {
 	need_mount
 	need_root
 	make_dirs
-	${CC:-gcc} -O1 -fno-inline -x c -o "$W/open" - <<-'END'
-	int plain_work(int n) { return n * 3; }
-	int main(int argc, char **argv) { (void)argv; return plain_work(argc); }
-	END
-	${CC:-gcc} -O1 -fno-inline -x c -o "$W/closed" - <<-'END'
-	int hidden_work(int n) { return n * 3; }
-	int main(int argc, char **argv) { (void)argv; return hidden_work(argc); }
-	END
-	chmod 711 "$W/closed"
+	build_open_and_closed
 }
 
 teardown() {
 	[ -z "${swapper-}" ] || { kill "$swapper" && wait "$swapper" || true; }
 	remove_dirs
-}
-
-shared_session() {
-	mksession <<-END
-	[{"session": "saved", "app": "$W/open",
-	 "samples": {"$(offset_of "$W/open" plain_work)": 10}},
-	 {"session": "saved", "app": "$W/closed",
-	  "samples": {"$(offset_of "$W/closed" hidden_work)": 20}}]
-	END
-	"$OPFS" mount --session-dir "$D" "$M" -o allow_other
 }
 
 @test "a binary of mode 0711 is itself for a user, and its symbols for root" {
@@ -146,7 +129,7 @@ not_for_nobody() {
 	swapper=$!
 	mksession "$W/links.json"
 	wait_for test -e "$W/swapping"
-	"$OPFS" mount --session-dir "$D" "$M" -o allow_other
+	shared_mount
 	as_nobody sh -c 'cat "$1"/saved/image:/*/report' sh "$M" >"$W/seen"
 	[ "$(wc -l <"$W/seen")" -ge 300 ]
 	[ -z "$(grep hidden_work "$W/seen")" ]
@@ -156,7 +139,7 @@ not_for_nobody() {
 	# the test can fail: root may see it
 	ln -sfn "$W/closed" "$W/links/l0"
 	unmount "$M"
-	"$OPFS" mount --session-dir "$D" "$M" -o allow_other
+	shared_mount
 	grep -q hidden_work "$M/saved/image:/l0/report"
 	[ -z "$(as_nobody grep hidden_work "$M/saved/image:/l0/report")" ]
 }
@@ -172,7 +155,7 @@ not_for_nobody() {
 		ln -s "$W/private/saved" "$D/samples/by$maker"
 		chown -h "$maker" "$D/samples/by$maker"
 	done
-	"$OPFS" mount --session-dir "$D" "$M" -o allow_other
+	shared_mount
 	for round in 1 2; do
 		run as_nobody cat "$M/by65534/summary"
 		[ "$status" != 0 ]
@@ -182,4 +165,29 @@ not_for_nobody() {
 		# what root may see does not open it for others
 		cat "$M/by65534/summary" | grep samples
 	done
+}
+
+@test "sample files that claim much and hold nothing cost nobody anything" {
+	shared_session
+	for s in hostile current; do
+		cp -r "$D/samples/saved" "$D/samples/$s"
+		python3 - "$D/samples/$s" <<-'END'
+		import os, struct, sys
+		files = [os.path.join(d, f) for d, _, fs in os.walk(sys.argv[1])
+		         for f in fs if "TIMER" in f or "CPU_CLK" in f]
+		assert files
+		for path in files:
+		    with open(path, "r+b") as f:
+		        f.seek(72)
+		        f.write(struct.pack("=II", 1 << 27, 1 << 27))
+		        f.truncate(104 + (1 << 27) * 20)
+		END
+	done
+	chown -R 65533 "$D/samples/hostile"
+	pid=$(mount_pids "$M")
+	as_nobody ls -l "$M" >"$W/list"
+	as_nobody cat "$M/hostile/summary" "$M/current/summary" "$M/saved/summary"
+	grep -q hostile "$W/list"
+	# they claim 8 GiB
+	[ "$(awk '/^rchar/ { print $2 }' "/proc/$pid/io")" -lt $((1 << 28)) ]
 }

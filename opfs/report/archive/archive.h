@@ -21,8 +21,12 @@
  */
 struct archive {
 	struct tar *t;
+	struct sym_server
+		*server;     /* opens files that are not of the session directory: */
+	struct cred who;     /* with these rights; its groups are the archive's own */
 	struct catalog *cat; /* reference: members are read from its descriptors */
 	int session_dir;     /* closed at the end, as these are: */
+	int root;            /* of the archive that the session is from; -1: none */
 	VEC(int) fds;        /* members are read from them */
 	/* While it is filled: */
 	const struct report_job *job;
@@ -40,5 +44,7 @@ int archive_try_file(struct archive *a, const char *name, bool executable, int d
 /* The same of a file of the session directory, if it is there. */
 int archive_try_own(struct archive *a, const char *name);
 int archive_no_memory(struct archive *a);
+/* A tar_open; @ctx is the archive. */
+int archive_open(void *ctx, const char *path, bool for_all, struct err *err);
 
 #endif

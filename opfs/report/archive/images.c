@@ -20,16 +20,16 @@ static const char *const kernel_files[] = { "/proc/kallsyms", "/proc/modules",
 					    "/sys/kernel/notes" };
 enum { CHUNK = 64 << 10 };
 
-/* Such files have no size before they are read. */
-static int copy_file(const char *path, int to, uint64_t *len)
+/* Such files have no size before they are read, and their own view of who opened them. */
+static int copy_file(struct archive *a, const char *path, int to, uint64_t *len)
 {
-	CLEANUP(close_fd) int from = open(path, O_RDONLY | O_CLOEXEC);
+	CLEANUP(close_fd) int from = archive_open(a, path, false, NULL);
 	char chunk[CHUNK];
 	ssize_t got;
 	int rc = 0;
 
 	if (from < 0)
-		return -errno;
+		return from;
 	for (*len = 0; !rc && (got = read(from, chunk, sizeof(chunk))) != 0;) {
 		if (got < 0)
 			return -errno;
@@ -53,7 +53,7 @@ static int add_copy(struct archive *a, const char *name, const char *path)
 		close(fd);
 		return archive_no_memory(a);
 	}
-	rc = copy_file(path, fd, &len);
+	rc = copy_file(a, path, fd, &len);
 	if (rc == -ENOENT) /* a kernel without modules */
 		return 0;
 	if (rc)
@@ -242,26 +242,38 @@ static int load_image(struct archive *a, uint32_t i)
 
 /* ---- sources */
 
-static int add_source(struct archive *a, const char *path)
+/* 1: there is none. */
+static int try_source(struct archive *a, const char *name, int dirfd, const char *path)
 {
 	const struct tar_want want = { .text = true, .max_size = MAX_SOURCE };
-	const struct archive_dir *dir = &a->cat->archive;
-	CLEANUP(strbuf_fini) struct strbuf at = { 0 };
+	const struct tar_info info = { .name = name };
+	struct err why = { 0 };
+	int rc = tar_has(a->t, name)
+			 ? 0
+			 : tar_add_file(a->t, &info, dirfd, path, &want, &why);
+
+	if (rc == -ENOMEM)
+		return archive_no_memory(a);
+	if (rc == -ENOENT || rc == -ENOTDIR)
+		return 1; /* annotate/ reports those */
+	return rc ? archive_left_out(a, path, why.msg) : 0;
+}
+
+static int add_source(struct archive *a, const char *path)
+{
 	const char *name;
-	int fd = -1;
+	int rc = 1;
 
 	if (!archive_dir_takes(path)) /* relative: nobody knows to which directory */
 		return 0;
 	name = place(a, path);
 	if (!name)
 		return archive_no_memory(a);
-	if (archive_dir_path(dir, path, &at) && !strbuf_error(&at))
-		fd = faccessat(AT_FDCWD, at.data, F_OK, 0);
-	if (!fd)
-		return archive_try_file(a, name, false, AT_FDCWD, at.data, &want);
-	if (faccessat(AT_FDCWD, path, F_OK, AT_EACCESS))
-		return 0; /* annotate/ reports those */
-	return archive_try_file(a, name, false, AT_FDCWD, path, &want);
+	if (a->root >= 0)
+		rc = try_source(a, name, a->root, path + 1);
+	if (rc == 1)
+		rc = try_source(a, name, AT_FDCWD, path);
+	return rc == 1 ? 0 : rc;
 }
 
 static int add_lines(struct archive *a, uint32_t image, const struct sym_lines *l)

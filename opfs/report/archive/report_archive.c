@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -24,6 +25,8 @@ static void archive_free(struct archive *a)
 		close(*fd);
 	vec_fini(&a->fds);
 	close_fd(&a->session_dir);
+	close_fd(&a->root);
+	free((gid_t *)a->who.groups);
 	strbuf_fini(&a->left_out);
 	strbuf_fini(&a->name);
 	chosen_fini(&a->chosen);
@@ -77,6 +80,23 @@ static const struct text_source source = { .read = read_part,
 					   .free = free_archive,
 					   .fresh = is_fresh };
 
+/* What later reads need of who asks. */
+static int note_viewer(struct archive *a, const struct report_job *job)
+{
+	const struct viewer own = { .cred = { .uid = geteuid(), .gid = getegid() } };
+	size_t bytes;
+	gid_t *groups;
+
+	a->server = job->syms ? sym_cache_server(job->syms) : NULL;
+	a->who = job->v ? job->v->cred : own.cred;
+	bytes = a->who.nr_groups * sizeof(*groups);
+	groups = malloc(bytes + 1);
+	if (groups && bytes)
+		memcpy(groups, a->who.groups, bytes);
+	a->who.groups = groups;
+	return groups ? 0 : -ENOMEM;
+}
+
 static int open_archive(const struct report_job *job, struct text **out, struct err *err)
 {
 	CLEANUP(archive_freep) struct archive *a = calloc(1, sizeof(*a));
@@ -85,14 +105,17 @@ static int open_archive(const struct report_job *job, struct text **out, struct 
 	if (!a)
 		return report_no_memory(err);
 	a->cat = catalog_get(job->p->cat);
+	a->root = -1;
 	a->session_dir = open(a->cat->session_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (a->session_dir < 0)
 		return err_errno(err, -errno, "%s", a->cat->session_dir);
+	if (a->cat->archive.root)
+		a->root = open(a->cat->archive.root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	a->job = job;
 	a->err = err;
-	if (chosen_init(&a->chosen, job))
+	if (note_viewer(a, job) || chosen_init(&a->chosen, job))
 		return report_no_memory(err);
-	rc = tar_new(&a->t, err);
+	rc = tar_new(archive_open, a, &a->t, err);
 	rc = rc ? rc : fill(a);
 	a->job = NULL;
 	a->err = NULL;

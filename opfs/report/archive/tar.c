@@ -36,6 +36,11 @@ struct tar {
 	struct map names;
 	struct arena arena;
 	struct sums sums;
+	tar_open *open;
+	void *ctx;
+	pthread_mutex_t lock;      /* over the two below */
+	const struct member *last; /* the member that was read last */
+	int last_fd;               /* -1: none */
 	uint64_t size;
 	bool sealed;
 };
@@ -43,8 +48,9 @@ struct tar {
 /* ---- members */
 
 /*
- * Files are not held open, since there may be very many: each read opens its own again,
- * and checks that it is still the one that was measured.
+ * Files are not held open, since there may be very many, but for the one that was read
+ * last: another read opens its own again, and checks that it is still the one that was
+ * measured.
  */
 
 static const char elf_magic[4] = "\177ELF";
@@ -103,23 +109,24 @@ int tar_add_range(struct tar *a, const struct tar_info *info, const struct strbu
 	return m.data ? add(a, info, m, err) : no_memory(err);
 }
 
-static int open_file(int dirfd, const char *path, struct stat *st, struct err *err)
+static int open_file(const struct tar *t, const struct member *m, struct stat *st,
+		     struct err *err)
 {
 	CLEANUP(close_fd) int fd = -1;
 
-	if (dirfd == AT_FDCWD) {
-		fd = sym_open(path, NULL, err);
+	if (m->fd == AT_FDCWD) {
+		fd = t->open(t->ctx, m->path, m->for_all, err);
 		if (fd < 0)
 			return fd;
 	} else {
-		fd = file_open_within(dirfd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		fd = file_open_within(m->fd, m->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 		if (fd < 0)
-			return err_errno(err, fd, "%.300s", path);
+			return err_errno(err, fd, "%.300s", m->path);
 	}
 	if (fstat(fd, st))
-		return err_errno(err, -errno, "%.300s", path);
+		return err_errno(err, -errno, "%.300s", m->path);
 	if (!S_ISREG(st->st_mode))
-		return err_set(err, -EINVAL, "%.300s: is not a regular file", path);
+		return err_set(err, -EINVAL, "%.300s: is not a regular file", m->path);
 	return take_fd(&fd);
 }
 
@@ -149,23 +156,25 @@ static int check(int fd, const char *path, const struct stat *st,
 	      !memcmp(magic, elf_magic, sizeof(magic));
 	if (want->elf && !elf)
 		return err_set(err, -EINVAL, "%.300s: is no ELF file", path);
-	if (want->text && (elf || is_secret(st)))
-		return err_set(err, -EACCES, "%.300s: %s", path,
-			       elf ? "is a binary, not a source"
-				   : "not everybody may read it, which an archive would "
-				     "let them");
+	if (want->text && elf)
+		return err_set(err, -EACCES, "%.300s: is a binary, not a source", path);
+	if (want->text && is_secret(st))
+		return err_set(err, -EACCES, TAR_NOT_FOR_ALL, path);
 	return 0;
 }
 
 int tar_add_file(struct tar *t, const struct tar_info *info, int dirfd, const char *path,
 		 const struct tar_want *want, struct err *err)
 {
-	struct member m = { .kind = MEMBER_FILE, .fd = dirfd, .grows = want->grows };
-	CLEANUP(close_fd) int fd = -1;
+	struct member m = { .kind = MEMBER_FILE,
+			    .fd = dirfd,
+			    .path = path,
+			    .grows = want->grows,
+			    .for_all = want->text };
 	struct stat st;
+	CLEANUP(close_fd) int fd = open_file(t, &m, &st, err);
 	int rc;
 
-	fd = open_file(dirfd, path, &st, err);
 	if (fd < 0)
 		return fd;
 	rc = check(fd, path, &st, want, err);
@@ -181,7 +190,7 @@ int tar_add_file(struct tar *t, const struct tar_info *info, int dirfd, const ch
 
 static bool is_same(const struct member *m, const struct stat *st)
 {
-	if (m->dev != st->st_dev || m->ino != st->st_ino)
+	if (m->dev != st->st_dev || m->ino != st->st_ino || !st->st_nlink)
 		return false;
 	if (m->grows)
 		return (uint64_t)st->st_size >= m->size;
@@ -189,27 +198,57 @@ static bool is_same(const struct member *m, const struct stat *st)
 	       m->mtim.tv_nsec == st->st_mtim.tv_nsec;
 }
 
-static bool tar_file_fresh(const struct member *m)
-{
-	struct stat st;
-
-	return !fstatat(m->fd, m->path, &st, 0) && is_same(m, &st);
-}
-
-static int tar_file_read(const struct member *m, char *buf, size_t len, uint64_t off)
+static bool tar_file_fresh(const struct tar *t, const struct member *m)
 {
 	CLEANUP(close_fd) int fd = -1;
+	struct stat st;
+
+	if (m->fd != AT_FDCWD)
+		return !fstatat(m->fd, m->path, &st, 0) && is_same(m, &st);
+	fd = sym_open_cached(m->path);
+	if (fd < 0) /* the server must not wait for it */
+		fd = open_file(t, m, &st, NULL);
+	return fd >= 0 && !fstat(fd, &st) && is_same(m, &st);
+}
+
+/* The file of a member, for one reader: that of the last one, or opened. */
+static int take_file(struct tar *t, const struct member *m, struct err *err)
+{
+	struct stat st;
+	int fd = -1;
+
+	pthread_mutex_lock(&t->lock);
+	if (t->last == m)
+		fd = take_fd(&t->last_fd);
+	pthread_mutex_unlock(&t->lock);
+	return fd >= 0 ? fd : open_file(t, m, &st, err);
+}
+
+static void keep_file(struct tar *t, const struct member *m, int fd)
+{
+	pthread_mutex_lock(&t->lock);
+	close_fd(&t->last_fd);
+	t->last = m;
+	t->last_fd = fd;
+	pthread_mutex_unlock(&t->lock);
+}
+
+static int tar_file_read(struct tar *t, const struct member *m, char *buf, size_t len,
+			 uint64_t off)
+{
 	struct err err = { 0 };
 	struct stat st;
-	ssize_t got;
+	bool same;
+	int fd = take_file(t, m, &err);
 
-	fd = open_file(m->fd, m->path, &st, &err);
 	if (fd < 0) {
 		log_err("archive.tar: %s", err.msg);
 		return -EIO;
 	}
-	got = file_pread_all(fd, buf, len, (off_t)off);
-	if (got == (ssize_t)len && !fstat(fd, &st) && is_same(m, &st))
+	same = file_pread_all(fd, buf, len, (off_t)off) == (ssize_t)len &&
+	       !fstat(fd, &st) && is_same(m, &st);
+	keep_file(t, m, fd);
+	if (same)
 		return 0;
 	log_err("archive.tar: %s: is not any more what it was when the archive was "
 		"opened: "
@@ -374,13 +413,17 @@ static int tar_sums_read(struct tar *a, char *buf, size_t len, uint64_t off,
 /* Content is filled up to whole blocks; two empty ones end an archive. */
 enum { BLOCK = 512, END_BYTES = 2 * BLOCK };
 
-int tar_new(struct tar **out, struct err *err)
+int tar_new(tar_open *open, void *ctx, struct tar **out, struct err *err)
 {
 	struct tar *a = calloc(1, sizeof(*a));
 
 	if (!a)
 		return no_memory(err);
 	pthread_mutex_init(&a->sums.lock, NULL);
+	pthread_mutex_init(&a->lock, NULL);
+	a->open = open;
+	a->ctx = ctx;
+	a->last_fd = -1;
 	*out = a;
 	return 0;
 }
@@ -391,6 +434,8 @@ void tar_free(struct tar *a)
 		return;
 	tar_sums_fini(a);
 	pthread_mutex_destroy(&a->sums.lock);
+	pthread_mutex_destroy(&a->lock);
+	close_fd(&a->last_fd);
 	map_fini(&a->names);
 	vec_fini(&a->members);
 	arena_fini(&a->arena);
@@ -503,7 +548,7 @@ static int read_content(struct tar *a, const struct member *m, char *buf, size_t
 		memcpy(buf, m->data + off, len);
 		return 0;
 	case MEMBER_FILE:
-		return tar_file_read(m, buf, len, off);
+		return tar_file_read(a, m, buf, len, off);
 	case MEMBER_RANGE:
 		return read_range(m, buf, len, off);
 	case MEMBER_MANIFEST:
@@ -574,7 +619,7 @@ int tar_read(struct tar *a, char *buf, size_t len, off_t off, const atomic_bool 
 bool tar_fresh(struct tar *a)
 {
 	vec_for(&a->members, m)
-		if (m->kind == MEMBER_FILE && !tar_file_fresh(m))
+		if (m->kind == MEMBER_FILE && !tar_file_fresh(a, m))
 			return false;
 	return true;
 }

@@ -21,7 +21,19 @@
  */
 struct tar;
 
-int tar_new(struct tar **out, struct err *err);
+/*
+ * Opens a regular file by its path, for who asks for the archive.  @for_all: only if
+ * everybody may read it.  A descriptor, or -errno with a message.
+ */
+typedef int tar_open(void *ctx, const char *path, bool for_all, struct err *err);
+
+/* Why a file is not for everybody. */
+#define TAR_NOT_FOR_ALL                                                                  \
+	"%.300s: not everybody may read it, which an archive would let them"
+
+/* @open: for files that are in no directory of ours; called with @ctx, by any thread,
+ * while there is the archive. */
+int tar_new(tar_open *open, void *ctx, struct tar **out, struct err *err);
 void tar_free(struct tar *a); /* NULL is fine */
 
 /* The name of a member, and its attributes when tar -x extracts it. */
@@ -50,7 +62,8 @@ struct tar_want {
 
 /**
  * tar_add_file - a member that is read from a file when it is asked for
- * @dirfd: lives as long as @a: @path is below it, no link on the way; or AT_FDCWD
+ * @dirfd: lives as long as @a: @path is below it, no link on the way; or AT_FDCWD: @path
+ *	is opened as tar_new() was told
  * Returns 0; -EINVAL, -ENOENT, -EACCES ... with the reason: it is not added.
  */
 int tar_add_file(struct tar *a, const struct tar_info *info, int dirfd, const char *path,

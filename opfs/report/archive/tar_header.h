@@ -23,7 +23,7 @@ enum member_kind {
 struct member {
 	const char *name;
 	enum member_kind kind;
-	bool executable, grows;
+	bool executable, grows, for_all;
 	int64_t mtime;
 	uint64_t size;    /* bytes of content */
 	uint64_t off;     /* of its header */

@@ -363,6 +363,13 @@ Test(box, many_short_waits_are_no_block)
 	expect_end(begin('w', &limits), ANSWER << 8, BOX_END_ITSELF, "");
 }
 
+Test(box, many_short_waits_may_be_too_many)
+{
+	const struct box_limits limits = { .waits_ms = 300 };
+
+	expect_end(begin('w', &limits), SIGKILL, BOX_END_BLOCKED, "");
+}
+
 Test(box, more_jobs_than_fit_wait)
 {
 	int fds[BOX_MAX_JOBS + 6];

@@ -357,7 +357,8 @@ Test(lines, paths_have_no_dots_in_them)
 Test(lines, a_helper_tells_the_same_as_this_process)
 {
 	struct sym_server *server = sym_server_new(NULL);
-	struct sym_job self = { .kind = SYM_USER, .path = "/proc/self/exe" };
+	CLEANUP(free_ptr) char *exe = realpath("/proc/self/exe", NULL);
+	struct sym_job self = { .kind = SYM_USER, .path = exe };
 	struct sym_table *t = load_table(&self);
 	struct sym_lines *here = load_all(&self, t, SYM_LINES_INLINES), *there = NULL;
 	struct sym_range r = { 0, UINT64_MAX };

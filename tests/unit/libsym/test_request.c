@@ -149,7 +149,7 @@ Test(request, source_paths_and_who_asks_survive)
 	CLEANUP(strbuf_fini) struct strbuf b = { 0 };
 	struct sym_request r;
 
-	sym_request_source(paths, 2, &cred, &b);
+	sym_request_paths(SYM_REQUEST_SOURCE, paths, 2, &cred, &b);
 	cr_assert_eq(sym_request_parse(b.data + 8, b.len - 8, &r, NULL), 0);
 	cr_expect_eq(r.kind, SYM_REQUEST_SOURCE);
 	cr_assert_not_null(r.who);

@@ -16,9 +16,13 @@
 #include "libsym/server/server.h"
 
 static struct sym_server *server;
+/* This program.  /proc/self/exe is where nothing is read. */
+static char exe[4096];
+static const struct sym_job self = { .kind = SYM_USER, .path = exe };
 
 static void start(void)
 {
+	cr_assert(readlink("/proc/self/exe", exe, sizeof(exe) - 1) > 0);
 	server = sym_server_new(NULL);
 	cr_assert_not_null(server);
 }
@@ -30,9 +34,6 @@ static void stop(void)
 
 TestSuite(server, .init = start, .fini = stop, .timeout = 1000);
 
-static const struct sym_job self = { .kind = SYM_USER, .path = "/proc/self/exe" };
-
-/* This program's own path: /proc/self of a helper is the helper, the same file. */
 static struct sym_table *load(const struct sym_job *job)
 {
 	struct sym_table *t = NULL;
@@ -117,8 +118,7 @@ Test(server, a_program_that_is_no_helper_is_an_error_not_a_hang)
 	cr_assert_not_null(s);
 	if (!sym_server_load(s, &self, NULL, &t, NULL)) {
 		cr_expect_eq(t->state, SYM_BROKEN);
-		cr_expect(strstr(t->reason, "/proc/self/exe: cannot be read"), "%s",
-			  t->reason);
+		cr_expect(strstr(t->reason, ": cannot be read"), "%s", t->reason);
 	}
 	sym_table_put(t);
 	sym_server_free(s);
@@ -152,8 +152,7 @@ static void *load_many(void *arg)
 
 	(void)arg;
 	for (int i = 0; i < 10; i++) {
-		struct sym_job job = { .path = i % 2 ? "/proc/self/exe"
-						     : "/nonexistent" };
+		struct sym_job job = { .path = i % 2 ? exe : "/nonexistent" };
 		struct sym_table *t = NULL;
 		int rc = sym_server_load(server, &job, NULL, &t, NULL);
 

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A mount by root that is open to other users, with a binary that everybody may read and
+# one that nobody else may.  Sourced by bats files, behind mount.bash.
+
+build_open_and_closed() {
+	${CC:-gcc} -O1 -fno-inline -x c -o "$W/open" - <<-'END'
+	int plain_work(int n) { return n * 3; }
+	int main(int argc, char **argv) { (void)argv; return plain_work(argc); }
+	END
+	${CC:-gcc} -O1 -fno-inline -x c -o "$W/closed" - <<-'END'
+	int hidden_work(int n) { return n * 3; }
+	int main(int argc, char **argv) { (void)argv; return hidden_work(argc); }
+	END
+	chmod 711 "$W/closed"
+}
+
+# shared_mount OPTION...: mounts $D at $M for everybody.
+shared_mount() {
+	"$OPFS" mount --session-dir "$D" "$M" -o allow_other "$@"
+}
+
+shared_session() {
+	mksession <<-END
+	[{"session": "saved", "app": "$W/open",
+	 "samples": {"$(offset_of "$W/open" plain_work)": 10}},
+	 {"session": "saved", "app": "$W/closed",
+	  "samples": {"$(offset_of "$W/closed" hidden_work)": 20}}]
+	END
+	shared_mount
+}
+
+# Whatever waits for a mount below $W is answered with an error.
+abort_mounts() {
+	local point
+
+	while read -r _ point _; do
+		case $point in
+		"$W"/*) umount -f "$point" 2>/dev/null || true ;;
+		esac
+	done </proc/self/mounts
+}
