@@ -1,6 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A mount by root that is open to other users, with a binary that everybody may read and
-# one that nobody else may.  Sourced by bats files, behind mount.bash.
+# Other users, and a mount by root that is open to them, with a binary that everybody may
+# read and one that nobody else may.  Sourced by bats files, behind mount.bash.
+
+# Two users that are nobody else.
+alice=60001 bob=60002
+
+# as UID COMMAND...
+as() {
+	setpriv --reuid="$1" --regid="$1" --clear-groups -- "${@:2}"
+}
+
+# The same in the background, until busy_end.
+start_as() {
+	busy_start setpriv --reuid="$1" --regid="$1" --clear-groups -- "${@:2}"
+}
 
 build_open_and_closed() {
 	${CC:-gcc} -O1 -fno-inline -x c -o "$W/open" - <<-'END'

@@ -6,8 +6,12 @@
 bats_require_minimum_version 1.5.0
 load ../lib/opfs
 load ../lib/mount
+load ../lib/slowfs
+load ../lib/users
 
-alice=60001 bob=60002
+setup_file() {
+	build_slowfs
+}
 
 setup() {
 	need_mount
@@ -21,14 +25,6 @@ teardown() {
 	busy_end
 	[ -z "${slow_pid-}" ] || wait "$slow_pid" || true
 	remove_dirs
-}
-
-as() {
-	setpriv --reuid="$1" --regid="$1" --clear-groups -- "${@:2}"
-}
-
-mount_for_all() {
-	"$OPFS" mount --session-dir "$D" "$M" -o "allow_other${1:+,$1}"
 }
 
 # $1 sessions s1, s2 ... with a sample each in a program of its own in $2.
@@ -45,34 +41,23 @@ requests_wait() {
 	[ "$(cat "$at/$(mountpoint -d "$M" | cut -d: -f2)/waiting")" -ge "$1" ]
 }
 
-# $W/slow shows $W/files, programs p1 to p$1, until slow_never.
+# $slow shows programs p1 to p$1, until answers() says otherwise.
 slow_programs() {
 	local i
 
-	mkdir "$W/files" "$W/slow"
-	for i in $(seq "$1"); do cp /bin/true "$W/files/p$i"; done
-	# shellcheck disable=SC2046
-	${CC:-gcc} -std=gnu17 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -O1 -o "$W/slowfs" \
-		"$OPFS_TOP/tests/programs/slowfs.c" $(pkg-config --cflags --libs fuse3)
-	echo 0 >"$W/control"
-	"$W/slowfs" "$W/slow" "$W/files" "$W/control" >/dev/null 2>&1 3>&- &
-	slow_pid=$!
-	wait_for mountpoint -q "$W/slow"
-}
-
-# In the background, as a user.
-start_as() {
-	busy_start setpriv --reuid="$1" --regid="$1" --clear-groups -- "${@:2}"
+	slow "$W/slow"
+	slow=$W/slow/mnt
+	for i in $(seq "$1"); do cp /bin/true "$W/slow/real/p$i"; done
 }
 
 @test "a report comes while another user's wait for a file system that never answers" {
 	slow_programs 16
-	sessions 16 "$W/slow"
+	sessions 16 "$slow"
 	python3 "$MKSESSION" "$D" <<<'[{"session": "mine", "app": "/bin/true",
 		"samples": {"0x1100": 7}}]'
 	chmod -R a+rX "$D"
-	mount_for_all
-	echo never >"$W/control"
+	shared_mount
+	answers never
 	for i in $(seq 16); do start_as $alice cat "$M/s$i/report"; done
 	wait_for requests_wait 16
 	run -0 as $bob cat "$M/mine/report"
@@ -83,11 +68,11 @@ start_as() {
 
 @test "names that another user looks up for ever keep nobody from the same directory" {
 	slow_programs 1
-	sessions 1 "$W/slow"
-	mount_for_all
-	echo never >"$W/control"
+	sessions 1 "$slow"
+	shared_mount
+	answers never
 	start_as $alice cat "$M/s1/symbol:main/report"
-	start_as $alice stat "$M/s1/image:$W/slow/none/x"
+	start_as $alice stat "$M/s1/image:$slow/none/x"
 	wait_for requests_wait 2
 	# who creates something locks the directory until all lookups in it are answered
 	run as $alice mkdir "$M/s1/symbol:new" "$M/s1/new"
@@ -103,7 +88,7 @@ start_as() {
 	cp /bin/true "$W/true"
 	sessions 1 "$W"
 	cp /bin/true "$W/p1"
-	mount_for_all
+	shared_mount
 	run -1 as $alice cat "$M/s1/symbol:nosuch/report"
 	[[ $output == *"No such file or directory"* ]]
 	run -1 as $alice stat "$M/s1/symbol:nosuch"
@@ -158,7 +143,7 @@ let_go() {
 	[ "$(ulimit -Hn)" = unlimited ] || [ "$(ulimit -Hn)" -gt 16400 ] ||
 		skip "no more than $(ulimit -Hn) files may be open here"
 	sessions 1 /bin
-	mount_for_all
+	shared_mount
 	coproc hog { opener $alice 20000 "$M/README" 2>&1; }
 	read -r line <&"${hog[0]}"
 	[ "$line" = "16384 ENFILE" ]
@@ -176,7 +161,7 @@ let_go() {
 	local many=()
 
 	sessions 64 /bin
-	mount_for_all held=64K
+	shared_mount -o held=64K
 	# root is a user as well
 	for i in $(seq 64); do many+=("$M/s$i/report" "$M/s$i/status"); done
 	run -0 opener $bob 1000 "$M/s1/report" </dev/null
