@@ -127,6 +127,9 @@ static int job(pid_t box, const struct box_limits *limits)
 		for (int i = 0; i < 20; i++)
 			nanosleep(&pause, NULL);
 		return ANSWER;
+	case 'f':
+		for (;;)
+			nanosleep(&pause, NULL);
 	case 'e':
 		tell_surroundings(box);
 		return ANSWER;
@@ -367,7 +370,7 @@ Test(box, many_short_waits_may_be_too_many)
 {
 	const struct box_limits limits = { .waits_ms = 300 };
 
-	expect_end(begin('w', &limits), SIGKILL, BOX_END_BLOCKED, "");
+	expect_end(begin('f', &limits), SIGKILL, BOX_END_BLOCKED, "");
 }
 
 Test(box, more_jobs_than_fit_wait)
