@@ -36,6 +36,7 @@ int coll_collect_init(struct coll_collect *c, int session_fd,
 	if (rc)
 		return rc;
 	c->nr_cpus = cpus > 0 ? (uint32_t)cpus : 1;
+	c->budget.each = (uint64_t)c->nr_cpus * COLL_BUDGET_OF_CPU;
 	c->exited = calloc(c->nr_cpus, sizeof(*c->exited));
 	if (!c->exited)
 		return err_errno(err, -ENOMEM, "collector");
@@ -62,6 +63,7 @@ void coll_collect_fini(struct coll_collect *c)
 	coll_images_fini(&c->images);
 	coll_origins_fini(&c->origins);
 	map_u64_fini(&c->left_out);
+	coll_budget_fini(&c->budget);
 	free(c->exited);
 	c->exited = NULL;
 }
@@ -417,6 +419,10 @@ static int take_exit(struct coll_collect *c, const struct coll_rec *rec)
 static int take_lost(struct coll_collect *c, const struct coll_rec *rec)
 {
 	c->gaps++;
+	if (rec->why == SPEC_STAT_TASKS_LOST) {
+		c->stats.value[rec->why] += rec->lost;
+		return 0;
+	}
 	c->stats.value[SPEC_STAT_TAKEN] += rec->lost;
 	c->stats.value[rec->why ? rec->why : SPEC_STAT_LOST_RECORDS] += rec->lost;
 	return 0;
@@ -542,6 +548,39 @@ static const struct coll_rec *say_who(struct coll_collect *c, const struct coll_
 	return known;
 }
 
+/* Passes over what a task did.  /proc is asked when it is sampled. */
+static int pass_over(struct coll_collect *c, const struct coll_rec *rec)
+{
+	struct coll_task *task;
+
+	count(c, SPEC_STAT_TASKS_PASSED);
+	if (rec->kind == COLL_REC_FORK && rec->tgid == rec->parent.tgid)
+		return 0;
+	/* another process, or another program */
+	if (rec->kind == COLL_REC_FORK ||
+	    (rec->kind == COLL_REC_COMM && rec->comm.exec)) {
+		coll_tasks_forget(&c->tasks, rec->tgid);
+		return 0;
+	}
+	task = coll_tasks_find(&c->tasks, rec->tgid);
+	if (task)
+		task->gaps = c->gaps - 1;
+	return 0;
+}
+
+/* Has the user whose task it was done too much already?  A command and what it starts
+ * are the collector's own user's. */
+static bool is_too_much(struct coll_collect *c, const struct coll_rec *rec)
+{
+	uint32_t tgid = rec->kind == COLL_REC_FORK ? rec->parent.tgid : rec->tgid;
+
+	if (c->tree || c->tasks.saved ||
+	    (rec->kind != COLL_REC_FORK && rec->kind != COLL_REC_COMM &&
+	     (rec->kind != COLL_REC_MMAP || rec->mmap.kernel)))
+		return false;
+	return coll_budget_spent(&c->budget, tgid, rec->time_ns);
+}
+
 /* The process whose answer a record waits for; NULL: none. */
 static struct coll_group *group_of(struct coll_collect *c, const struct coll_rec *rec)
 {
@@ -583,8 +622,11 @@ int coll_collect_take(void *ctx, const struct coll_rec *rec)
 		c->last_ns = rec->time_ns;
 	if (rec->kind >= COLL_NR_REC || !take[rec->kind])
 		return 0;
-	if (!c->replaying)
+	if (!c->replaying) {
+		if (is_too_much(c, rec))
+			return pass_over(c, rec);
 		rec = say_who(c, rec, &known);
+	}
 	group = c->deferred.by_tgid.used ? group_of(c, rec) : NULL;
 	return group ? coll_processes_hold(c, group, rec) : take[rec->kind](c, rec);
 }

@@ -7,6 +7,7 @@
 
 #include "base/map.h"
 #include "base/strbuf.h"
+#include "collector/engine/budget.h"
 #include "collector/rec/deferred.h"
 #include "collector/rec/ext.h"
 #include "collector/rec/rec.h"
@@ -51,6 +52,7 @@ struct coll_collect {
 	 * lack; 0: none */
 	uint32_t *exited;
 	uint32_t nr_cpus;
+	struct coll_budget budget; /* of what users' tasks do */
 	/* of sources that resolve addresses themselves */
 	struct coll_origins origins;
 	uint64_t who_seq;       /* of the task looked at last */

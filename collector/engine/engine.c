@@ -256,7 +256,7 @@ int coll_engine_await(struct coll_engine *e)
 int coll_engine_stop(struct coll_engine *e)
 {
 	struct spec_stats *s = &e->collect.stats;
-	uint64_t lost;
+	uint64_t lost, tasks = 0;
 	int rc;
 
 	if (!e->running)
@@ -266,9 +266,10 @@ int coll_engine_stop(struct coll_engine *e)
 	rc = drain(e, true);
 	coll_collect_finish(&e->collect);
 	/* losses that the kernel counted and could not report in the ring */
-	lost = e->source->ops->lost_untold(e->source);
+	lost = e->source->ops->lost_untold(e->source, &tasks);
 	s->value[SPEC_STAT_TAKEN] += lost;
 	s->value[SPEC_STAT_LOST_RECORDS] += lost;
+	s->value[SPEC_STAT_TASKS_LOST] += tasks;
 	return rc < 0 ? rc : 0;
 }
 

@@ -120,11 +120,12 @@ static void driver_stop(struct coll_source *base)
 }
 
 /* The stream's end tells of all losses; without it the driver's own figures do. */
-static uint64_t driver_lost_untold(struct coll_source *base)
+static uint64_t driver_lost_untold(struct coll_source *base, uint64_t *tasks)
 {
 	struct driver_source *s = self(base);
 	uint64_t received = 0, known = s->in.stream.told + s->in.stream.lost;
 
+	(void)tasks;
 	if (s->in.stream.ended || !s->in.stream.begun ||
 	    coll_driver_fs_get(&s->fs, "stats/received", &received, NULL))
 		return 0;

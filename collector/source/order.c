@@ -33,6 +33,7 @@ static int take_run(struct coll_order *o, struct coll_ring *r, uint64_t limit_ns
 	bool bad = false;
 	int rc = 0;
 
+	o->from = r;
 	while (!rc && coll_ring_peek(r, &bad) && r->rec_time <= limit_ns) {
 		rc = take(ctx, r->rec, r->rec_len);
 		coll_ring_next(r);

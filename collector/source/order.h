@@ -15,8 +15,9 @@
 struct coll_order {
 	struct coll_ring *rings; /* borrowed */
 	size_t nr;
-	uint64_t round_ns; /* when the last round began */
-	uint64_t bad;      /* stretches of a ring that could not be read */
+	uint64_t round_ns;            /* when the last round began */
+	const struct coll_ring *from; /* of the record that is being handed over */
+	uint64_t bad;                 /* stretches of a ring that could not be read */
 };
 
 /* Takes one record in place.  0, or -errno, which ends the round. */

@@ -28,7 +28,11 @@ struct perf_source {
 	struct coll_source base;
 	struct coll_decoder decoder;
 	struct coll_order order;
+	/* Of each CPU.  For whole CPUs there are two: in the first is what tasks do, in
+	 * the second are samples, so no user can make so many mappings that samples of
+	 * others are lost. */
 	VEC(struct coll_ring) rings;
+	size_t per_cpu; /* rings */
 	struct ids cpus;
 	VEC(int) ring_fds; /* the event that maps each ring */
 	VEC(int) sideband, sampling;
@@ -39,8 +43,8 @@ struct perf_source {
 	int epoll;
 	size_t pages;
 	bool on_exec, lost_format;
-	uint64_t lost_told;
-	coll_consume consume; /* of the drain that is going on */
+	uint64_t lost_told, tasks_told; /* of records lost */
+	coll_consume consume;           /* of the drain that is going on */
 	void *ctx;
 };
 
@@ -129,6 +133,12 @@ static int perf_poll_fd(const struct coll_source *base)
 	return ((const struct perf_source *)base)->epoll;
 }
 
+/* Is the record that is being handed over in a ring without samples? */
+static bool is_of_tasks(const struct perf_source *s)
+{
+	return s->per_cpu > 1 && (s->order.from - s->rings.data) % 2 == 0;
+}
+
 static int take(void *ctx, const void *data, size_t len)
 {
 	struct perf_source *s = ctx;
@@ -141,8 +151,12 @@ static int take(void *ctx, const void *data, size_t len)
 	}
 	if (rec.kind == COLL_REC_NONE)
 		return 0;
-	if (rec.kind == COLL_REC_LOST)
+	if (rec.kind == COLL_REC_LOST && is_of_tasks(s)) {
+		rec.why = SPEC_STAT_TASKS_LOST;
+		s->tasks_told += rec.lost;
+	} else if (rec.kind == COLL_REC_LOST) {
 		s->lost_told += rec.lost;
+	}
 	return s->consume(s->ctx, &rec);
 }
 
@@ -173,20 +187,28 @@ static int perf_drain(struct coll_source *base, bool all, coll_consume consume, 
 	return rc;
 }
 
-static uint64_t perf_lost_untold(struct coll_source *base)
+static uint64_t lost_of(const int *fds, size_t nr)
 {
-	struct perf_source *s = self(base);
 	uint64_t lost = 0;
 	struct coll_perf_value r;
 
-	vec_for(&s->sampling, fd) {
-		coll_perf_read(*fd, &r);
+	for (size_t i = 0; i < nr; i++) {
+		coll_perf_read(fds[i], &r);
 		lost += r.lost;
 	}
-	vec_for(&s->sideband, fd) {
-		coll_perf_read(*fd, &r);
-		lost += r.lost;
-	}
+	return lost;
+}
+
+static uint64_t perf_lost_untold(struct coll_source *base, uint64_t *tasks)
+{
+	struct perf_source *s = self(base);
+	uint64_t lost = lost_of(s->sampling.data, s->sampling.len);
+	uint64_t others = lost_of(s->sideband.data, s->sideband.len);
+
+	if (s->per_cpu == 1)
+		lost += others;
+	else if (others > s->tasks_told)
+		*tasks = others - s->tasks_told;
 	return lost > s->lost_told ? lost - s->lost_told : 0;
 }
 
@@ -256,11 +278,14 @@ static int map_ring(struct perf_source *s, int fd, struct err *err)
 }
 
 /* The event's records go to its CPU's ring, which the first event of a CPU makes. */
-static int attach(struct perf_source *s, size_t cpu, int fd, struct err *err)
+static int attach(struct perf_source *s, size_t cpu, bool sampling, int fd,
+		  struct err *err)
 {
-	if (cpu == s->rings.len)
+	size_t ring = cpu * s->per_cpu + (sampling && s->per_cpu > 1);
+
+	if (ring == s->rings.len)
 		return map_ring(s, fd, err);
-	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, s->ring_fds.data[cpu]))
+	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, s->ring_fds.data[ring]))
 		return err_errno(err, -errno, "perf ring: sharing");
 	return 0;
 }
@@ -286,7 +311,7 @@ static int open_one(struct perf_source *s, const struct coll_source_want *opt, s
 		return fd;
 	rc = keep(s, false, fd, err);
 	if (!rc)
-		rc = attach(s, cpu, fd, err);
+		rc = attach(s, cpu, false, fd, err);
 	for (size_t i = 0; !rc && i < opt->nr_events; i++) {
 		fd = coll_perf_open_event(&opt->events[i], how, err);
 		if (fd < 0)
@@ -298,7 +323,7 @@ static int open_one(struct perf_source *s, const struct coll_source_want *opt, s
 		}
 		rc = keep(s, true, fd, err);
 		if (!rc)
-			rc = attach(s, cpu, fd, err);
+			rc = attach(s, cpu, true, fd, err);
 		if (!rc && ioctl(fd, PERF_EVENT_IOC_ID, &id))
 			rc = err_errno(err, -errno, "perf events: id");
 		if (!rc && coll_decoder_add(&s->decoder, id, (uint32_t)i))
@@ -366,6 +391,7 @@ static int open_perf(const struct coll_source_want *w, struct coll_source **out,
 	coll_layout_init(&s->decoder.layout, &attr, NULL); /* of what is asked for */
 	s->pages = opt->pages;
 	s->on_exec = opt->on_exec;
+	s->per_cpu = opt->nr_tids ? 1 : 2;
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	notes[0] = '\0';
 	file_raise_limit(); /* events need many */

@@ -55,9 +55,10 @@ static void replay_stop(struct coll_source *base)
 	(void)base;
 }
 
-static uint64_t replay_lost_untold(struct coll_source *base)
+static uint64_t replay_lost_untold(struct coll_source *base, uint64_t *tasks)
 {
 	(void)base;
+	(void)tasks;
 	return 0;
 }
 

@@ -29,8 +29,9 @@ struct coll_source_ops {
 	int (*drain)(struct coll_source *s, bool all, coll_consume consume, void *ctx);
 	/* No more samples are taken.  What was taken can still be drained. */
 	void (*stop)(struct coll_source *s);
-	/* Records lost by the kernel that no COLL_REC_LOST told; after the last drain. */
-	uint64_t (*lost_untold)(struct coll_source *s);
+	/* Records lost by the kernel that no COLL_REC_LOST told; after the last drain.
+	 * @tasks: those that were no samples, where that is known; else 0. */
+	uint64_t (*lost_untold)(struct coll_source *s, uint64_t *tasks);
 	void (*free)(struct coll_source *s);
 	/* Some CPU is not sampled any more though it is there: it went and came, or the
 	 * machine slept.  Asked again after a second at least, while it runs; NULL:

@@ -31,7 +31,8 @@ static const char next_dir[] = SPEC_SESSION_NEXT, last_dir[] = SPEC_SESSION_LAST
 
 static int lock(struct coll_session *s, int dir_fd, struct err *err)
 {
-	int holder = 0, rc = lockfile_take(dir_fd, "lock", false, &holder, err);
+	struct err why = { 0 };
+	int holder = 0, rc = lockfile_take(dir_fd, "lock", false, &holder, &why);
 
 	if (rc == -EWOULDBLOCK)
 		return err_set(
@@ -40,7 +41,7 @@ static int lock(struct coll_session *s, int dir_fd, struct err *err)
 			"it, or give another --session-dir",
 			strbuf_str(&s->dir), holder);
 	if (rc < 0)
-		return err_add(err, rc, "%s", strbuf_str(&s->dir));
+		return err_set(err, rc, "%s/%s", strbuf_str(&s->dir), why.msg);
 	s->lock_fd = rc;
 	rc = lockfile_sign(s->lock_fd);
 	return rc ? err_errno(err, rc, "%s/lock", strbuf_str(&s->dir)) : 0;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -73,6 +74,15 @@ uint32_t coll_proc_tgid(uint32_t tid)
 uint32_t coll_proc_uid(uint32_t tgid)
 {
 	return status_number(tgid, "\nUid:", COLL_UID_UNKNOWN);
+}
+
+uint32_t coll_proc_owner(uint32_t tgid)
+{
+	char path[32];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32, tgid);
+	return stat(path, &st) ? COLL_UID_UNKNOWN : st.st_uid;
 }
 
 char *coll_proc_cmdline(uint32_t tgid)

@@ -85,6 +85,10 @@ bool coll_proc_is_over(uint32_t tgid);
 /* The same of one thread. */
 bool coll_proc_thread_is_over(uint32_t tid);
 
+/* The user whom the kernel gives /proc/PID: as a rule the effective one.  Cheap.
+ * COLL_UID_UNKNOWN: there is no such process. */
+uint32_t coll_proc_owner(uint32_t tgid);
+
 /* Only where waiting does no harm: the command line (may wait for the process) and the
  * cgroup; NULL if unknown.  Heap. */
 char *coll_proc_cmdline(uint32_t tgid);

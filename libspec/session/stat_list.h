@@ -51,6 +51,10 @@ STAT(RESOLVED_LATE, "resolved_late", FIGURE,
 	"samples resolved while another thread could change the mapping")
 STAT(EXT_HITS, "ext_events", FIGURE, "derived events of extended samples")
 STAT(THROTTLE_EVENTS, "throttle_events", FIGURE, "times the kernel throttled sampling")
+STAT(TASKS_LOST, "task_records_lost", FIGURE,
+	"records of what tasks did that the kernel dropped: /proc was asked instead")
+STAT(TASKS_PASSED, "task_records_passed", FIGURE,
+	"records of what tasks did of users who made too many: /proc was asked instead")
 STAT(ARCS, "total_arcs", FIGURE, "call arcs stored")
 STAT(LOST_OVERFLOW, "event_lost_overflow", FIGURE,
 	"samples OProfile 0.9's kernel driver dropped because its buffer was full")

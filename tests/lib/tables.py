@@ -23,7 +23,8 @@ import time
 FIGURES = {"total_samples", "stored_samples", "total_arcs", "throttle_events",
            "lost_bt_no_mapping", "lost_bt_samplefile", "bt_aborted", "bt_no_caller",
            "resolved_late", "ext_events", "live", "notes", "started", "throttled",
-           "ignored_by_image", "ignored_self"}
+           "ignored_by_image", "ignored_self", "task_records_lost",
+           "task_records_passed"}
 
 
 def current(session_dir):

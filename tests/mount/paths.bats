@@ -64,11 +64,6 @@ print(json.dumps([{"session": "saved", "app": sys.argv[1], "samples":
 	[ "$(grep -c "No source: .*/saved/summary: is not read" "$W/out")" = 2 ]
 }
 
-# as UID COMMAND...
-as() {
-	setpriv --reuid="$1" --regid="$1" --clear-groups -- "${@:2}"
-}
-
 # told UID PATH: what "image:PATH", one component, tells that user.
 told() {
 	as "$1" timeout 60 stat -c %s "$M/saved/image:${2//\//%2F}" 2>&1 |

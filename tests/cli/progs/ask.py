@@ -21,7 +21,7 @@ import opsamples  # noqa: E402
 
 NOT_LOSSES = {"total_samples", "stored_samples", "total_arcs", "throttle_events",
               "lost_bt_no_mapping", "lost_bt_samplefile", "live", "notes", "started",
-              "throttled", "bt_no_caller"}
+              "throttled", "bt_no_caller", "task_records_lost", "task_records_passed"}
 
 
 def files(session_dir):

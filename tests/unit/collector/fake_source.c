@@ -94,9 +94,10 @@ static void stop(struct coll_source *s)
 	(void)s;
 }
 
-static uint64_t lost_untold(struct coll_source *s)
+static uint64_t lost_untold(struct coll_source *s, uint64_t *tasks)
 {
 	(void)s;
+	(void)tasks;
 	return 0;
 }
 

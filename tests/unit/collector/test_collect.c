@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "collector/engine/collect.h"
 #include "collector/who/regions.h"
@@ -477,4 +478,44 @@ Test(collect, forgets_regions_that_a_source_does_not_use_any_more)
 		cr_assert(coll_origins_find(&c.origins, rec.origin.handle));
 	}
 	cr_expect_eq(c.origins.by_handle.used, COLL_ORIGINS_REGIONS);
+}
+
+/* A record of a whole machine, in its first second. */
+#define DOES(who, what, ...) TELL(who, what, .time_ns = CLOCK_NS_PER_S, __VA_ARGS__)
+
+Test(collect, what_one_user_does_too_much_of_costs_others_nothing)
+{
+	enum { FLOODER = 5000000 }; /* no process has this number */
+	const struct coll_mmap lib = { .start = 0x700000,
+				       .len = 0x1000,
+				       .filename = "/lib/three.so" };
+	uint32_t self = (uint32_t)getpid();
+	uint64_t stored;
+
+	c.tree = false;
+	c.budget.each = 10;
+	DOES(self, COMM, .comm = { .name = "me", .exec = true });
+	DOES(self, MMAP, .mmap = { .start = 0x600000, .len = 0x1000, .filename = "/me" });
+	for (int i = 0; i < 100; i++)
+		DOES(FLOODER, MMAP, .mmap = lib);
+	cr_expect_eq(c.stats.value[SPEC_STAT_TASKS_PASSED], 102 - 20);
+	DOES(self, MMAP, .mmap = lib);
+	sample_in(self, COLL_USER, 0x700010, NULL, 0);
+	cr_expect_eq(counted("{root}/me/{dep}/{root}/lib/three.so" LEAF, 0x10), 1);
+	/* and who did is read from /proc when he is sampled */
+	for (int i = 0; i < 20; i++)
+		DOES(self, MMAP, .mmap = lib);
+	stored = c.stats.value[SPEC_STAT_STORED];
+	sample_in(self, COLL_USER, (uintptr_t)coll_collect_take, NULL, 0);
+	cr_expect_eq(c.stats.value[SPEC_STAT_STORED], stored + 1);
+}
+
+Test(collect, records_of_tasks_that_were_lost_are_no_samples)
+{
+	uint64_t taken = c.stats.value[SPEC_STAT_TAKEN], gaps = c.gaps;
+
+	TELL(10, LOST, .lost = 7, .why = SPEC_STAT_TASKS_LOST);
+	cr_expect_eq(c.stats.value[SPEC_STAT_TASKS_LOST], 7);
+	cr_expect_eq(c.stats.value[SPEC_STAT_TAKEN], taken);
+	cr_expect_eq(c.gaps, gaps + 1, "mappings may have changed");
 }
