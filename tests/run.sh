@@ -112,6 +112,8 @@ run_item()
 	local options="log_path=$2.san:print_stacktrace=1" started=$SECONDS
 
 	export ASAN_OPTIONS="detect_leaks=1:$options" UBSAN_OPTIONS=$options
+	# helpers may not create files when they have one to write
+	[ -z "$OPFS_SAN" ] || export OPFS_TEST_REPORTS=$2.san.helpers
 	case $1 in
 	unit:*) run_unit "$what" "$2" ;;
 	bats:*) run_bats "$what" "$2" ;;

@@ -20,8 +20,8 @@ static uint64_t owner_of(struct coll_budget *b, uint32_t tgid)
 	if (map_u64_get(&b->owners, tgid, &owner))
 		return owner;
 	owner = coll_proc_owner(tgid);
-	/* without memory it is asked again */
-	return map_u64_set(&b->owners, tgid, owner) ? owner : owner;
+	(void)map_u64_set(&b->owners, tgid, owner); /* else it is asked again */
+	return owner;
 }
 
 bool coll_budget_spent(struct coll_budget *b, uint32_t tgid, uint64_t time_ns)

@@ -8,21 +8,25 @@
 #include <linux/seccomp.h>
 #include <seccomp.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/box/box.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 
 #ifdef __SANITIZE_ADDRESS__
-#define SANITIZED 1 /* maps terabytes and calls what it likes */
+#define SANITIZED 1 /* maps terabytes, calls what it likes, and writes reports */
+void __sanitizer_set_report_fd(void *fd);
 #else
 #define SANITIZED 0
+#define __sanitizer_set_report_fd(fd) ((void)(fd))
 #endif
 
 /* System calls that libelf, libdw, libiberty and libc make while they read. */
@@ -126,16 +130,31 @@ static const struct {
 	{ RLIMIT_AS, SYM_SANDBOX_MEMORY },
 };
 
+/* Opens what takes a sanitizer's reports, before the rights to do so are given up: tests
+ * fail for reports of helpers too. */
+static void open_reports(void)
+{
+	const char *path = getenv("OPFS_TEST_REPORTS");
+	int fd = path ? open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600) : -1;
+
+	/* those of the address sanitizer; others go to stderr */
+	if (fd >= 0 && dup2(fd, STDERR_FILENO) == STDERR_FILENO)
+		__sanitizer_set_report_fd((void *)(uintptr_t)STDERR_FILENO);
+}
+
 int sym_sandbox_limit(unsigned cpu_seconds, struct err *err)
 {
 	struct rlimit cpu = { .rlim_cur = cpu_seconds, .rlim_max = cpu_seconds + 1 };
 
+	if (SANITIZED)
+		open_reports();
 	if (setrlimit(RLIMIT_CPU, &cpu))
 		return err_errno(err, -errno, "limiting processor time");
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
 		struct rlimit l = { limits[i].limit, limits[i].limit };
 
-		if (SANITIZED && limits[i].resource == RLIMIT_AS)
+		if (SANITIZED && (limits[i].resource == RLIMIT_AS ||
+				  limits[i].resource == RLIMIT_FSIZE))
 			continue;
 		if (setrlimit(limits[i].resource, &l))
 			return err_errno(err, -errno, "limiting a helper");
