@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/box/box.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "libspec/name/clock.h"
@@ -74,8 +75,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 				  .cache_bytes = 1 << 20 };
 	CLEANUP(close_fd) int top = -1, session = -1;
 
-	(void)argc;
-	(void)argv;
+	/* this program is what helpers are made of: they must not search too */
+	if (box_wanted(*argc, *argv))
+		_exit(1);
 	if (!mkdtemp(dir) || file_mkdirs(AT_FDCWD, dir, 0755, NULL))
 		abort();
 	top = open(dir, O_RDONLY | O_DIRECTORY);

@@ -66,22 +66,30 @@ slow_programs() {
 	requests_wait 12
 }
 
-@test "names that another user looks up for ever keep nobody from the same directory" {
-	slow_programs 1
-	sessions 1 "$slow"
-	shared_mount
-	answers never
+# Whether bob gets his answers while alice's requests wait, which is half a minute.
+answered_before_alice() {
 	start_as $alice cat "$M/s1/symbol:main/report"
-	start_as $alice stat "$M/s1/image:$slow/none/x"
+	start_as $alice cat "$M/s1/symbol:other/report"
 	wait_for requests_wait 2
 	# who creates something locks the directory until all lookups in it are answered
 	run as $alice mkdir "$M/s1/symbol:new" "$M/s1/new"
 	[[ $output == *"Read-only file system"* || $output == *denied* ||
 		$output == *exists* ]]
 	run -0 as $bob cat "$M/s1/README"
-	run as $bob ls "$M/s1/no-such-image"
-	[ "$status" = 2 ]
-	requests_wait 2
+	run -2 as $bob ls "$M/s1/no-such-image"
+	requests_wait 2 || return 1
+}
+
+@test "names that another user looks up for ever keep nobody from the same directory" {
+	slow_programs 1
+	sessions 1 "$slow"
+	shared_mount
+	answers never
+	for try in 1 2 3 4; do
+		! answered_before_alice || return 0
+		busy_end
+	done
+	false
 }
 
 @test "what is looked up later is there, or is not, as if it had been at once" {
