@@ -21,15 +21,16 @@ make_dirs() {
 
 # Takes away whatever a test left, however it ended.
 remove_dirs() {
-	local point
+	local point mounts
 
 	[ -n "${W-}" ] || return 0
+	mounts=$(cat /proc/self/mounts) # whole: it changes under who reads on
 	while read -r _ point _; do
 		point=$(printf '%b' "$point")
 		case $point in
 		"$W"/*) umount -l "$point" 2>/dev/null || fusermount3 -uz "$point" ;;
 		esac
-	done </proc/self/mounts
+	done <<<"$mounts"
 	chmod -R u+rwx "$W"
 	rm -rf "$W"
 }

@@ -44,11 +44,12 @@ shared_session() {
 
 # Whatever waits for a mount below $W is answered with an error.
 abort_mounts() {
-	local point
+	local point mounts
 
+	mounts=$(cat /proc/self/mounts) # whole: it changes under who reads on
 	while read -r _ point _; do
 		case $point in
 		"$W"/*) umount -f "$point" 2>/dev/null || true ;;
 		esac
-	done </proc/self/mounts
+	done <<<"$mounts"
 }
