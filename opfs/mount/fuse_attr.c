@@ -67,10 +67,8 @@ static void getattr_dir(struct fuse_fs *fs, fuse_req_t req, struct node *n)
 {
 	CLEANUP(fs_viewer_fini) struct fs_viewer who = { 0 };
 	struct node_place *np;
-	int rc = fs_viewer_init(fs, req, &who);
+	int rc = fs_viewer_of(fs, req, n, &who);
 
-	if (!rc && n->viewers && n->viewers != who.key)
-		rc = -ESTALE;
 	if (!rc)
 		rc = fs_place(fs, n, &who.v, &np);
 	if (rc == -EAGAIN) {
@@ -294,7 +292,7 @@ static void get_xattr(struct fuse_fs *fs, fuse_req_t req, fuse_ino_t ino, int wh
 	CLEANUP(fs_viewer_fini) struct fs_viewer who = { 0 };
 	CLEANUP(node_place_fini) struct node_place *np = NULL;
 	struct node *n = node_get(&fs->nodes, ino);
-	int rc = n ? fs_viewer_init(fs, req, &who) : -ESTALE;
+	int rc = n ? fs_viewer_of(fs, req, n, &who) : -ESTALE;
 
 	if (!rc && node_is_later(&fs->nodes, n)) {
 		xattr_ask(fs, req, n, &who, which, size);

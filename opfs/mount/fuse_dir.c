@@ -26,13 +26,9 @@ static int check_dir(struct fuse_fs *fs, fuse_req_t req, struct node *n,
 	unsigned epoch;
 	int rc;
 
-	rc = fs_viewer_init(fs, req, &who);
-	if (rc)
+	rc = fs_viewer_of(fs, req, n, &who);
+	if (rc || node_is_later(&fs->nodes, n))
 		return rc;
-	if (n->viewers && n->viewers != who.key)
-		return -ESTALE;
-	if (node_is_later(&fs->nodes, n))
-		return 0;
 	np = node_where(&fs->nodes, n, &epoch);
 	if (!np)
 		return -ESTALE;

@@ -102,22 +102,10 @@ static void text_ask(struct fuse_fs *fs, fuse_req_t req, struct node *n,
 		       &(struct fs_key){ .op = 't', .id = n }, wait);
 }
 
-/* Who asks, if he may see this node: a user who sees more, or less, may have looked it
- * up. */
-static int check_viewer(struct fuse_fs *fs, fuse_req_t req, const struct node *n,
-			struct fs_viewer *who)
-{
-	int rc = fs_viewer_init(fs, req, who);
-
-	if (!rc && n->viewers && n->viewers != who->key)
-		rc = -ESTALE;
-	return rc;
-}
-
 void fs_getattr_file(struct fuse_fs *fs, fuse_req_t req, struct node *n)
 {
 	CLEANUP(fs_viewer_fini) struct fs_viewer who = { 0 };
-	int rc = check_viewer(fs, req, n, &who);
+	int rc = fs_viewer_of(fs, req, n, &who);
 
 	if (!rc) {
 		text_ask(fs, req, n, &who, &(struct fs_waiter){ 0 });
@@ -140,7 +128,7 @@ void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	else if ((fi->flags & O_ACCMODE) != O_RDONLY || fi->flags & O_TRUNC)
 		rc = -EROFS;
 	else
-		rc = check_viewer(fs, req, n, &who);
+		rc = fs_viewer_of(fs, req, n, &who);
 	if (rc) {
 		fuse_reply_err(req, fs_errno(rc));
 		node_put(&fs->nodes, n);

@@ -49,31 +49,42 @@ static void reply_none(struct fuse_fs *fs, fuse_req_t req, struct node *parent,
 	fuse_reply_entry(req, &none);
 }
 
-/* Takes over what was found. */
-static void reply_found(struct fuse_fs *fs, fuse_req_t req, struct node *parent,
-			const struct node_name *name, struct node_found *found)
+/* Answers with the node of what was found, which is taken over; @e has the timeouts of a
+ * directory. */
+static void reply_node(struct fuse_fs *fs, fuse_req_t req, struct node *parent,
+		       const struct node_name *name, struct node_found *found,
+		       struct fuse_entry_param *e)
 {
-	struct node_name full = *name;
-	struct fuse_entry_param e = { .generation = 1 };
 	struct text *text = found->text;
 	struct node_attr attr;
-	int rc;
+	int rc = node_enter(&fs->nodes, parent, name, found, &e->ino, &attr);
 
-	if (!fs_personal(fs, &found->place))
-		full.viewers = 0;
-	e.entry_timeout = entry_timeout(fs, &found->place, found->epoch);
-	e.attr_timeout = fs_dir_timeout(fs, &found->place);
-	rc = node_enter(&fs->nodes, parent, &full, found, &e.ino, &attr);
 	text_put(text);
 	if (rc) {
 		fuse_reply_err(req, fs_errno(fs_tell_full(fs, name->uid, rc)));
 		return;
 	}
 	if (S_ISREG(attr.mode))
-		e.attr_timeout = attr.sized ? FS_LONG : 0;
-	fs_stat(&attr, &e.attr);
-	if (fuse_reply_entry(req, &e))
-		node_forget(&fs->nodes, e.ino, 1);
+		e->attr_timeout = attr.sized ? FS_LONG : 0;
+	fs_stat(&attr, &e->attr);
+	if (fuse_reply_entry(req, e))
+		node_forget(&fs->nodes, e->ino, 1);
+}
+
+/* Takes over what was found. */
+static void reply_found(struct fuse_fs *fs, fuse_req_t req, struct node *parent,
+			const struct node_name *name, struct node_found *found)
+{
+	struct node_name full = *name;
+	struct fuse_entry_param e = {
+		.generation = 1,
+		.entry_timeout = entry_timeout(fs, &found->place, found->epoch),
+		.attr_timeout = fs_dir_timeout(fs, &found->place),
+	};
+
+	if (!fs_personal(fs, &found->place))
+		full.viewers = 0;
+	reply_node(fs, req, parent, &full, found, &e);
 }
 
 static void reply_lookup(struct fuse_fs *fs, fuse_req_t req, struct node *parent,
@@ -156,10 +167,8 @@ static bool reply_later(struct fuse_fs *fs, fuse_req_t req, struct node *parent,
 	struct node_found found = { .later = true };
 	struct fuse_entry_param e = { .generation = 1 };
 	struct node_place *np;
-	struct node_attr attr;
 	unsigned epoch;
 	bool outside;
-	int rc;
 
 	np = fs->shared ? node_where(&fs->nodes, parent, &epoch) : NULL;
 	outside = np && tree_asks_outside(&np->p, name->name, name->len);
@@ -170,14 +179,7 @@ static bool reply_later(struct fuse_fs *fs, fuse_req_t req, struct node *parent,
 	found.attr.ino =
 		fs_ino(found.attr.ino, name->name, name->len, NULL, name->viewers);
 	found.attr.size = 0;
-	rc = node_enter(&fs->nodes, parent, name, &found, &e.ino, &attr);
-	if (rc) {
-		fuse_reply_err(req, fs_errno(fs_tell_full(fs, name->uid, rc)));
-		return true;
-	}
-	fs_stat(&attr, &e.attr);
-	if (fuse_reply_entry(req, &e))
-		node_forget(&fs->nodes, e.ino, 1);
+	reply_node(fs, req, parent, name, &found, &e);
 	return true;
 }
 
@@ -223,15 +225,12 @@ void fs_lookup(fuse_req_t req, fuse_ino_t ino, const char *text)
 	name.viewers = who.key;
 	name.uid = who.v.cred.uid;
 	rc = fs_find(fs, parent, &name, &who.v, &found);
-	if (rc == -EAGAIN && reply_later(fs, req, parent, &name)) {
-		node_put(&fs->nodes, parent);
-		return;
-	}
-	if (rc == -EAGAIN) {
+	if (rc == -EAGAIN && !reply_later(fs, req, parent, &name)) {
 		lookup_ask(fs, req, parent, text, &who);
 		return;
 	}
-	reply_lookup(fs, req, parent, &name, rc, &found);
+	if (rc != -EAGAIN)
+		reply_lookup(fs, req, parent, &name, rc, &found);
 	node_put(&fs->nodes, parent);
 }
 

@@ -63,6 +63,14 @@ int fs_viewer_init(struct fuse_fs *fs, fuse_req_t req, struct fs_viewer *out)
 	return rc;
 }
 
+int fs_viewer_of(struct fuse_fs *fs, fuse_req_t req, const struct node *n,
+		 struct fs_viewer *out)
+{
+	int rc = fs_viewer_init(fs, req, out);
+
+	return !rc && n->viewers && n->viewers != out->key ? -ESTALE : rc;
+}
+
 void fs_viewer_fini(struct fs_viewer *who)
 {
 	free((gid_t *)who->v.cred.groups);

@@ -18,6 +18,10 @@ struct fs_viewer {
 	uint64_t key;    /* node_name.viewers of what only this one may see */
 };
 int fs_viewer_init(struct fuse_fs *fs, fuse_req_t req, struct fs_viewer *out);
+/* The same, if he may use this node: a user who sees more, or less, may have looked it
+ * up.  -ESTALE: not. */
+int fs_viewer_of(struct fuse_fs *fs, fuse_req_t req, const struct node *n,
+		 struct fs_viewer *out);
 void fs_viewer_fini(struct fs_viewer *who);
 
 /* handle_new() for who asks: takes over @text unless it fails, and a reference of its own

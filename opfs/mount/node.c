@@ -393,8 +393,10 @@ static int enter_locked(struct node_table *t, const struct strbuf *key,
 		rc = add_node(t, n, key);
 		if (rc)
 			return rc;
-		n->later = found->later;
-		n->attr = found->attr;
+		if (found->later) {
+			n->later = true;
+			n->attr = found->attr;
+		}
 		*fresh = NULL;
 	}
 	if (!n->nlookup++)
@@ -458,7 +460,6 @@ void node_forget(struct node_table *t, uint64_t id, uint64_t n)
 {
 	uint64_t value;
 	struct node *node;
-
 	bool trim;
 
 	pthread_mutex_lock(&t->lock);
