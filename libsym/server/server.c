@@ -108,7 +108,9 @@ void sym_server_free(struct sym_server *s)
  * others have taken.  Lock held. */
 static int take_room(struct sym_server *s, uid_t uid)
 {
-	if (share_of(&s->jobs, uid) && meminfo_available() < SYM_SANDBOX_MEMORY)
+	/* the memory last: the kernel is asked for it */
+	if (!share_may(&s->jobs, uid, 1) ||
+	    (share_of(&s->jobs, uid) && meminfo_available() < SYM_SANDBOX_MEMORY))
 		return -EAGAIN;
 	return share_take(&s->jobs, uid, 1);
 }
