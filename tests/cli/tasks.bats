@@ -12,6 +12,13 @@ setup()
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
+teardown()
+{
+	# whatever waits for this ends, and with it the command that is recorded
+	: >"$BATS_TEST_TMPDIR/stop"
+	[ -z "${recorder-}" ] || wait "$recorder" || true
+}
+
 # Two shells, one with the number of the other, a thread of a server, and a stranger.
 four_tasks()
 {

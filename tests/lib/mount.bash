@@ -54,8 +54,13 @@ unmount() {
 	fi
 }
 
+# as UID COMMAND...
+as() {
+	setpriv --reuid="$1" --regid="$1" --clear-groups -- "${@:2}"
+}
+
 as_nobody() {
-	setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@"
+	as 65534 "$@"
 }
 
 # A session directory that others may read.

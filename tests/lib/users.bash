@@ -2,15 +2,26 @@
 # Other users, and a mount by root that is open to them, with a binary that everybody may
 # read and one that nobody else may.  Sourced by bats files, behind mount.bash.
 
+# setup() and teardown() of a file, which may have a file system that never answers.
+users_setup() {
+	need_mount
+	need_root
+	make_dirs
+}
+
+users_teardown() {
+	# first: who waits for it cannot be ended
+	[ -z "${slow_pid-}" ] || kill -KILL "$slow_pid" || true
+	busy_end
+	[ -z "${slow_pid-}" ] || wait "$slow_pid" || true
+	abort_mounts
+	remove_dirs
+}
+
 # Two users that are nobody else.
 alice=60001 bob=60002
 
-# as UID COMMAND...
-as() {
-	setpriv --reuid="$1" --regid="$1" --clear-groups -- "${@:2}"
-}
-
-# The same in the background, until busy_end.
+# as UID COMMAND... in the background, until busy_end.
 start_as() {
 	busy_start setpriv --reuid="$1" --regid="$1" --clear-groups -- "${@:2}"
 }

@@ -14,16 +14,12 @@ setup_file() {
 }
 
 setup() {
-	need_mount
-	need_root
-	make_dirs
+	users_setup
 }
 
 teardown() {
-	[ -z "${slow_pid-}" ] || kill -KILL "$slow_pid" || true
 	[ -z "${sleeper-}" ] || kill "$sleeper" || true
-	abort_mounts
-	remove_dirs
+	users_teardown
 }
 
 # hostile_sources PATH...: a session of $W/prog, which names these as its sources.

@@ -14,17 +14,11 @@ setup_file() {
 }
 
 setup() {
-	need_mount
-	need_root
-	make_dirs
+	users_setup
 }
 
 teardown() {
-	# first: who waits for it cannot be ended
-	[ -z "${slow_pid-}" ] || kill -KILL "$slow_pid" || true
-	busy_end
-	[ -z "${slow_pid-}" ] || wait "$slow_pid" || true
-	remove_dirs
+	users_teardown
 }
 
 # $1 sessions s1, s2 ... with a sample each in a program of its own in $2.
@@ -122,7 +116,7 @@ os.getxattr(sys.argv[1], "user.opfs.samples")' "$M/s1/image:$W/./nosuch"
 # opener UID N PATH...: opens them in turn, N times or as often as it can, tells how
 # often and why no more, and keeps all open until its input ends.
 opener() {
-	setpriv --reuid="$1" --regid="$1" --clear-groups -- /usr/bin/python3 -c '
+	as "$1" /usr/bin/python3 -c '
 import errno, os, resource, sys
 hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

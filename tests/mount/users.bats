@@ -9,15 +9,13 @@ load ../lib/mount
 load ../lib/users
 
 setup() {
-	need_mount
-	need_root
-	make_dirs
+	users_setup
 	build_open_and_closed
 }
 
 teardown() {
 	[ -z "${swapper-}" ] || { kill "$swapper" && wait "$swapper" || true; }
-	remove_dirs
+	users_teardown
 }
 
 @test "a binary of mode 0711 is itself for a user, and its symbols for root" {

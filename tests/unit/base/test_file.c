@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "tests/unit/base/scratch.h"
 
 static char dir[] = "/tmp/opfs-file.XXXXXX";
 static int at = -1;
@@ -18,16 +19,12 @@ static struct err e;
 
 static void begin(void)
 {
-	cr_assert_not_null(mkdtemp(dir));
-	at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	cr_assert_geq(at, 0);
+	at = scratch_new(dir);
 }
 
 static void end(void)
 {
-	close(at);
-	cr_expect_eq(file_remove_tree(AT_FDCWD, dir, &e), 0, "%s", e.msg);
-	cr_expect_eq(access(dir, F_OK), -1);
+	scratch_remove(dir, at);
 }
 
 TestSuite(file, .init = begin, .fini = end);

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/lockfile.h"
+#include "tests/unit/base/scratch.h"
 
 static char dir[] = "/tmp/opfs-lockfile.XXXXXX";
 static int at = -1;
@@ -19,15 +19,12 @@ static struct err e;
 
 static void begin(void)
 {
-	cr_assert_not_null(mkdtemp(dir));
-	at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	cr_assert_geq(at, 0);
+	at = scratch_new(dir);
 }
 
 static void end(void)
 {
-	close(at);
-	cr_expect_eq(file_remove_tree(AT_FDCWD, dir, &e), 0, "%s", e.msg);
+	scratch_remove(dir, at);
 }
 
 TestSuite(lockfile, .init = begin, .fini = end);
