@@ -22,7 +22,8 @@ enum { CHUNK = 16 * 1024, MAX_DEPTH = 200, MAX_TRIES = 100 };
 int file_open_within(int dirfd, const char *path, int flags)
 {
 	struct open_how how = { .flags = (unsigned)(flags | O_CLOEXEC),
-				.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS };
+				.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
+					   RESOLVE_NO_XDEV };
 	int fd;
 
 	if (dirfd == AT_FDCWD)

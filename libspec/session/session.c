@@ -46,22 +46,82 @@ bool spec_session_escaped(int session_fd)
 	return !fstatat(session_fd, "images", &st, AT_SYMLINK_NOFOLLOW);
 }
 
-int spec_session_list(int session_dir_fd, struct names *out, struct err *err)
+int spec_session_samples(int session_dir_fd)
+{
+	int fd = openat(session_dir_fd, "samples", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* Where the link @fd, made by a trusted user, leads. */
+static int follow(int samples_fd, int fd)
+{
+	char target[PATH_MAX];
+	ssize_t len = readlinkat(fd, "", target, sizeof(target) - 1);
+
+	if (len < 0)
+		return -errno;
+	target[len] = '\0';
+	fd = openat(samples_fd, target, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+int spec_session_at(int samples_fd, const char *name, const uid_t *trusted)
+{
+	CLEANUP(close_fd) int fd = -1;
+	struct stat st;
+
+	if (!trusted) {
+		fd = openat(samples_fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		return fd < 0 ? -errno : take_fd(&fd);
+	}
+	fd = file_open_within(samples_fd, name, O_PATH | O_NOFOLLOW);
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st))
+		return -errno;
+	if (S_ISLNK(st.st_mode))
+		return !st.st_uid || st.st_uid == *trusted ? follow(samples_fd, fd)
+							   : -ELOOP;
+	return S_ISDIR(st.st_mode) ? take_fd(&fd) : -ENOTDIR;
+}
+
+int spec_session_open(int samples_fd, const char *name, const uid_t *trusted)
+{
+	CLEANUP(close_fd) int at = spec_session_at(samples_fd, name, trusted);
+	int fd;
+
+	if (at < 0)
+		return at;
+	fd = openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+int spec_session_stat(int samples_fd, const char *name, const uid_t *trusted,
+		      struct stat *st)
+{
+	CLEANUP(close_fd) int fd = spec_session_at(samples_fd, name, trusted);
+
+	if (fd < 0)
+		return fd;
+	return fstat(fd, st) ? -errno : 0;
+}
+
+int spec_session_list(int session_dir_fd, const uid_t *trusted, struct names *out,
+		      struct err *err)
 {
 	CLEANUP(names_fini) struct names all = { 0 };
-	/* a session directory may be elsewhere: links are followed here */
-	CLEANUP(close_fd)
-	int fd = openat(session_dir_fd, "samples", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CLEANUP(close_fd) int fd = spec_session_samples(session_dir_fd);
 	size_t nr = 0;
-	int rc = fd < 0 ? -errno : dirlist_read(fd, &all);
+	int rc = fd < 0 ? fd : dirlist_read(fd, &all);
 
 	if (rc)
 		return err_errno(err, rc, "samples");
 	for (size_t i = 0; i < all.len; i++) {
 		struct stat st;
 
-		if (all.data[i][0] == '.' || fstatat(fd, all.data[i], &st, 0) ||
-		    !S_ISDIR(st.st_mode))
+		if (all.data[i][0] == '.' ||
+		    spec_session_stat(fd, all.data[i], trusted, &st))
 			free(all.data[i]);
 		else
 			all.data[nr++] = all.data[i];
@@ -113,19 +173,20 @@ static int walk_dir(struct walk *w, int dirfd, const char *name, int depth);
 /* What @name in @dirfd is, and what that asks for. */
 static int walk_entry(struct walk *w, int dirfd, const char *name, int depth)
 {
-	struct stat st;
+	struct statx st;
 
-	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW))
+	/* what is mounted there is not asked: it may never answer */
+	if (statx(dirfd, name, AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC, STATX_TYPE, &st))
 		return errno == ENOENT ? 0 : visit_unusable(w, -errno, strerror(errno));
-	if (S_ISDIR(st.st_mode))
+	if (S_ISDIR(st.stx_mode))
 		return walk_dir(w, dirfd, name, depth);
 	if (is_jit(name))
 		return 0;
-	if (S_ISREG(st.st_mode))
+	if (S_ISREG(st.stx_mode))
 		return visit_file(w);
 	return visit_unusable(w, -EINVAL,
-			      S_ISLNK(st.st_mode) ? "a symbolic link: not followed"
-						  : "neither a file nor a directory");
+			      S_ISLNK(st.stx_mode) ? "a symbolic link: not followed"
+						   : "neither a file nor a directory");
 }
 
 static int walk_names(struct walk *w, int fd, const struct names *list, int depth)
@@ -152,10 +213,12 @@ static int walk_dir(struct walk *w, int dirfd, const char *name, int depth)
 
 	if (depth > MAX_DEPTH)
 		return visit_unusable(w, -ELOOP, "directories are nested too deep");
-	fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	rc = fd < 0 ? -errno : dirlist_read(fd, &list);
+	fd = file_open_within(dirfd, name, O_RDONLY | O_DIRECTORY);
+	rc = fd < 0 ? fd : dirlist_read(fd, &list);
 	if (rc == -ENOENT)
 		return 0; /* removed meanwhile */
+	if (rc == -EXDEV)
+		return visit_unusable(w, rc, "another file system: not entered");
 	return rc ? visit_unusable(w, rc, strerror(-rc))
 		  : walk_names(w, fd, &list, depth);
 }

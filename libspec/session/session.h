@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 #include "base/names.h"
@@ -24,9 +26,34 @@
  */
 void spec_session_dir(const char *given, struct strbuf *out);
 
+/*
+ * Where several users may store sessions and others read them, a link among them leads
+ * where only the reading process may go, and what is mounted there may never answer.
+ * Then @trusted names a user: only links of this one and root's are followed, and no
+ * mount is entered but through them.  NULL: all are.
+ */
+
+/* SESSION_DIR/samples: a descriptor, or -errno.  Links are followed here: a session
+ * directory may be elsewhere. */
+int spec_session_samples(int session_dir_fd);
+
+/**
+ * spec_session_at - the directory samples/NAME
+ * @name: without a slash
+ * Returns a descriptor of O_PATH, or -errno; -ELOOP: a link, and -EXDEV: a mount, that is
+ * not @trusted.
+ */
+int spec_session_at(int samples_fd, const char *name, const uid_t *trusted);
+/* The same, opened for reading. */
+int spec_session_open(int samples_fd, const char *name, const uid_t *trusted);
+/* Its attributes: 0 or -errno, as above. */
+int spec_session_stat(int samples_fd, const char *name, const uid_t *trusted,
+		      struct stat *st);
+
 /* Sessions in SESSION_DIR/samples, each a directory, sorted by name, without those whose
  * names begin with ".".  0, -ENOENT without samples/, or -errno. */
-int spec_session_list(int session_dir_fd, struct names *out, struct err *err);
+int spec_session_list(int session_dir_fd, const uid_t *trusted, struct names *out,
+		      struct err *err);
 
 /* What a rotation calls directories in samples/ for moments: the session that is to
  * become "current", which after the exchange is what was "current" and has no name yet;
@@ -44,9 +71,9 @@ struct spec_session_file {
 /**
  * spec_session_walk - visits every sample file of a session, in sorted order
  * @session_fd: directory samples/NAME
- * Only {root} and {kern} are entered, .jo files are passed over, symbolic links are
- * not followed, nesting is bounded.  A path that is no sample file's, and a directory
- * that cannot be read, is given to @visit with @bad set.
+ * Only {root} and {kern} are entered, .jo files are passed over, symbolic links and
+ * mounts are not followed, nesting is bounded.  A path that is no sample file's, and a
+ * directory that cannot be read, is given to @visit with @bad set.
  * Stops when @visit returns non-zero, and returns that.  Otherwise 0 (also for a session
  * without samples), -ENOMEM or -errno of the session's own directory.
  */

@@ -155,13 +155,14 @@ static void print_result(const struct check *c, const struct catalog *cat,
 static int check_session(int session_dir_fd, const char *name)
 {
 	CLEANUP(put_catalog) struct catalog *cat = NULL;
+	struct catalog_source from = { .session_dir_fd = session_dir_fd };
 	struct check c = { .session = name };
 	char *names[] = { (char *)name };
 	enum manifest_state state;
 	struct err err = { 0 };
 	size_t nr;
 
-	if (catalog_load(session_dir_fd, names, 1, NULL, NULL, &cat, &err))
+	if (catalog_load(&from, names, 1, NULL, NULL, &cat, &err))
 		return cli_failed(program.name, name, &err);
 	if (cat->dirs[0].fd < 0) {
 		err_set(&err, -ENOENT, "nothing was recorded yet");
@@ -248,14 +249,14 @@ static int run(const struct cli *c, char **operands, int nr)
 	int status, fd;
 
 	spec_session_dir(c->session_dir, &dir);
-	if (catalog_store_new(strbuf_str(&dir), &store, &err)) {
+	if (catalog_store_new(strbuf_str(&dir), NULL, &store, &err)) {
 		cli_no_session_dir(c->session_dir, &err);
 		fprintf(stderr, "%s: %s\n", program.name, err.msg);
 		return CLI_FAILED;
 	}
 	fd = catalog_store_fd(store);
 	status = check_abi(fd);
-	if (spec_session_list(fd, &list, &err))
+	if (spec_session_list(fd, NULL, &list, &err))
 		status = cli_failed(program.name, strbuf_str(&dir), &err);
 	else if (!nr && check_all(fd, &list))
 		status = CLI_FAILED;

@@ -248,7 +248,7 @@ static int open_all(struct keep *k)
 	int rc;
 
 	spec_session_dir(k->cli.session_dir, &dir);
-	rc = catalog_store_new(strbuf_str(&dir), &k->store, &err);
+	rc = catalog_store_new(strbuf_str(&dir), NULL, &k->store, &err);
 	if (rc)
 		cli_no_session_dir(k->cli.session_dir, &err);
 	else

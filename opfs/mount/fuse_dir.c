@@ -68,8 +68,10 @@ static uint64_t entry_ino(const struct fuse_fs *fs, const struct place *p, uint6
 			  const struct fs_viewer *who, const struct dir_entry *e)
 {
 	bool is_file = S_ISREG(place_kinds[e->kind].mode);
+	size_t len = strlen(e->name);
 	bool personal =
-		fs->shared && (is_file || e->kind == PLACE_ENTRIES || fs_personal(fs, p));
+		fs->shared && (is_file || e->kind == PLACE_ENTRIES ||
+			       fs_personal(fs, p) || tree_hint(p, e->name, len).personal);
 
 	return fs_ino(dir, e->name, strlen(e->name), is_file ? p : NULL,
 		      personal ? who->key : 0);

@@ -98,7 +98,8 @@ bool fs_personal(const struct fuse_fs *fs, const struct place *p)
 	for (size_t i = 0; p->spec && i < SPEC_NR_TAGS; i++)
 		if (p->spec->values[i] && differs_by_user(&spec_tags[i]))
 			return true;
-	return false;
+	/* the sum is of what a user may see */
+	return p->spec && (p->spec->nr_sessions > 1 || spec_span_tag(p->spec));
 }
 
 double fs_dir_timeout(const struct fuse_fs *fs, const struct place *p)
@@ -186,6 +187,7 @@ int fs_find(struct fuse_fs *fs, struct node *parent, const struct node_name *nam
 {
 	CLEANUP(node_place_fini) struct node_place *np = NULL;
 	const struct place *file = NULL;
+	struct tree_hint hint;
 	struct err err = { 0 };
 	uint64_t ino;
 	int rc;
@@ -199,8 +201,10 @@ int fs_find(struct fuse_fs *fs, struct node *parent, const struct node_name *nam
 		return rc;
 	if (place_is_file(&found->place))
 		file = &found->place;
+	hint = tree_hint(&np->p, name->name, name->len);
+	found->personal = fs->shared && (hint.personal || fs_personal(fs, &found->place));
 	ino = fs_ino(node_attr_of(&fs->nodes, parent).ino, name->name, name->len, file,
-		     fs_personal(fs, &found->place) ? name->viewers : 0);
+		     found->personal ? name->viewers : 0);
 	rc = fs_attr(fs, &found->place, ino, &found->attr);
 	if (!rc && file)
 		rc = find_text(fs, v, found);
@@ -223,7 +227,7 @@ static int keep_promise(struct fuse_fs *fs, struct node *n, const struct viewer 
 	rc = fs_find(fs, n->parent, &name, v, &found);
 	if (rc)
 		return rc;
-	if (!S_ISDIR(found.attr.mode)) {
+	if (!S_ISDIR(found.attr.mode) || (found.personal && !n->viewers)) {
 		fs_found_fini(&found);
 		return -ESTALE;
 	}

@@ -17,17 +17,18 @@ struct lookup {
 	char name[];
 };
 
-static double entry_timeout(const struct fuse_fs *fs, const struct place *p,
-			    unsigned epoch)
+static double entry_timeout(const struct fuse_fs *fs, const struct node_found *found)
 {
+	const struct place *p = &found->place;
+
 	/* each user must look up what users see differently; the root's files change */
-	if (fs_personal(fs, p) || (place_is_file(p) && !p->cat))
+	if (found->personal || (place_is_file(p) && !p->cat))
 		return 0;
 	/* files of two generations must not appear side by side */
 	if (place_is_file(p) && (p->cat->live || (p->base && p->base->p.cat->live)))
 		return 0;
 	/* sessions came or went since this was found */
-	if (epoch != atomic_load(&fs->epoch))
+	if (found->epoch != atomic_load(&fs->epoch))
 		return 0;
 	return fs_dir_timeout(fs, p);
 }
@@ -78,11 +79,11 @@ static void reply_found(struct fuse_fs *fs, fuse_req_t req, struct node *parent,
 	struct node_name full = *name;
 	struct fuse_entry_param e = {
 		.generation = 1,
-		.entry_timeout = entry_timeout(fs, &found->place, found->epoch),
+		.entry_timeout = entry_timeout(fs, found),
 		.attr_timeout = fs_dir_timeout(fs, &found->place),
 	};
 
-	if (!fs_personal(fs, &found->place))
+	if (!found->personal)
 		full.viewers = 0;
 	reply_node(fs, req, parent, &full, found, &e);
 }
@@ -158,28 +159,33 @@ static void lookup_ask(struct fuse_fs *fs, fuse_req_t req, struct node *parent,
 /*
  * Until a LOOKUP is answered, the kernel makes all others wait that look up the same
  * name, even against signals, and, if somebody wants to create something there, all names
- * of the directory.  So where files outside have to be read, it is told that there is a
- * directory, which is looked for when it is used.  False: it cannot be a directory only.
+ * of the directory.  So where sessions or files outside have to be read, it is told that
+ * there is a directory, which is looked for when it is used.  False: it cannot be a
+ * directory only.
  */
 static bool reply_later(struct fuse_fs *fs, fuse_req_t req, struct node *parent,
 			const struct node_name *name)
 {
 	struct node_found found = { .later = true };
 	struct fuse_entry_param e = { .generation = 1 };
+	struct node_name full = *name;
+	struct tree_hint hint = { 0 };
 	struct node_place *np;
 	unsigned epoch;
-	bool outside;
 
 	np = fs->shared ? node_where(&fs->nodes, parent, &epoch) : NULL;
-	outside = np && tree_asks_outside(&np->p, name->name, name->len);
+	if (np)
+		hint = tree_hint(&np->p, name->name, name->len);
 	node_place_put(np);
-	if (!outside)
+	if (!hint.slow)
 		return false;
+	if (!hint.personal)
+		full.viewers = 0;
 	found.attr = node_attr_of(&fs->nodes, parent);
 	found.attr.ino =
-		fs_ino(found.attr.ino, name->name, name->len, NULL, name->viewers);
+		fs_ino(found.attr.ino, name->name, name->len, NULL, full.viewers);
 	found.attr.size = 0;
-	reply_node(fs, req, parent, name, &found, &e);
+	reply_node(fs, req, parent, &full, &found, &e);
 	return true;
 }
 
@@ -210,7 +216,8 @@ void fs_lookup(fuse_req_t req, fuse_ino_t ino, const char *text)
 
 	rc = parent ? fs_viewer_init(fs, req, &who) : -ESTALE;
 	/* whose directory it is decides whether there is one */
-	if (!rc && parent->viewers != who.key && node_is_later(&fs->nodes, parent))
+	if (!rc && parent->viewers && parent->viewers != who.key &&
+	    node_is_later(&fs->nodes, parent))
 		rc = -ESTALE;
 	if (rc) {
 		fuse_reply_err(req, fs_errno(rc));

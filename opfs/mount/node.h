@@ -109,6 +109,7 @@ struct node_found {
 	struct place place; /* taken over */
 	struct node_attr attr;
 	bool later;        /* nothing yet: @attr is a directory's, @place is empty */
+	bool personal;     /* users may find different things behind the name */
 	struct text *text; /* of a file, if it is there already; borrowed */
 	uint64_t digest;   /* of @text */
 	unsigned epoch;

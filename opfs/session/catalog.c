@@ -3,10 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/share.h"
 
 bool catalog_is_live(const struct catalog_dir *d)
 {
@@ -41,6 +44,57 @@ const struct spec_task *catalog_task(const struct catalog *c,
 		       : NULL;
 }
 
+/* ---- memory */
+
+/* Of all catalogs of all stores, which more than one user asks. */
+static pthread_mutex_t charges_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct share charges = { .total = 1ull << 30, .fair = true };
+
+/* What it takes on the heap, about. */
+static uint64_t catalog_bytes(const struct catalog *c)
+{
+	/* names in tables are allocated one by one */
+	enum { ROW = 256 };
+	uint64_t bytes = sizeof(*c) + c->arena.total;
+
+	for (size_t i = 0; i < c->nr_dirs; i++) {
+		const struct catalog_dir *d = &c->dirs[i];
+
+		if (!d->part)
+			bytes += (d->rows.nr + d->tasks.nr) * ROW + d->tasks.texts.total;
+	}
+	return bytes;
+}
+
+int catalog_charge(struct catalog *c, uid_t uid, struct err *err)
+{
+	uint64_t bytes = catalog_bytes(c);
+	int rc;
+
+	pthread_mutex_lock(&charges_lock);
+	rc = share_take(&charges, uid, bytes);
+	pthread_mutex_unlock(&charges_lock);
+	if (rc == -EAGAIN)
+		return err_set(err, -ENFILE,
+			       "the sessions that you have looked at here take as much "
+			       "memory as others leave for you: close what is open below "
+			       "them, or mount for yourself");
+	if (rc)
+		return err_set(err, rc, "out of memory");
+	c->charged = bytes;
+	c->charged_to = uid;
+	return 0;
+}
+
+static void discharge(const struct catalog *c)
+{
+	if (!c->charged)
+		return;
+	pthread_mutex_lock(&charges_lock);
+	share_give(&charges, c->charged_to, c->charged);
+	pthread_mutex_unlock(&charges_lock);
+}
+
 struct catalog *catalog_get(struct catalog *c)
 {
 	if (c)
@@ -59,6 +113,7 @@ struct catalog *catalog_borrow(struct catalog *from, size_t max)
 	memcpy(&c->generation, &from->generation,
 	       sizeof(*c) - offsetof(struct catalog, generation));
 	c->from = catalog_get(from);
+	c->charged = 0;
 	c->arena = (struct arena){ 0 };
 	c->nr_images = 0;
 	c->images = arena_calloc(&c->arena, max, sizeof(*c->images));
@@ -69,20 +124,23 @@ struct catalog *catalog_borrow(struct catalog *from, size_t max)
 	return NULL;
 }
 
+void catalog_dir_fini(struct catalog_dir *d)
+{
+	if (d->fd >= 0)
+		close(d->fd);
+	spec_images_fini(&d->rows);
+	spec_regions_fini(&d->regions);
+	spec_tasks_fini(&d->tasks);
+}
+
 /* What a catalog holds that borrows nothing. */
 static void close_all(struct catalog *c)
 {
-	for (size_t i = 0; i < c->nr_dirs; i++) {
-		if (c->dirs[i].part) {
+	for (size_t i = 0; i < c->nr_dirs; i++)
+		if (c->dirs[i].part)
 			catalog_put(c->dirs[i].part);
-			continue;
-		}
-		if (c->dirs[i].fd >= 0)
-			close(c->dirs[i].fd);
-		spec_images_fini(&c->dirs[i].rows);
-		spec_regions_fini(&c->dirs[i].regions);
-		spec_tasks_fini(&c->dirs[i].tasks);
-	}
+		else
+			catalog_dir_fini(&c->dirs[i]);
 	if (c->copy_fd >= 0)
 		close(c->copy_fd);
 	map_fini(&c->by_image);
@@ -97,6 +155,7 @@ void catalog_put(struct catalog *c)
 		catalog_put(c->from);
 	else
 		close_all(c);
+	discharge(c);
 	arena_fini(&c->arena);
 	free(c);
 }

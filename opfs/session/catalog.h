@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -56,8 +57,9 @@ struct catalog_dir {
 	char *session;
 	int fd; /* -1: "current" is not there yet */
 	uint64_t dev, ino, mtime_ns;
-	bool sealed;  /* it has a MANIFEST: it will not change */
-	bool escaped; /* names in it are escaped: it is a session of ours */
+	bool sealed;   /* it has a MANIFEST: it will not change */
+	bool given_up; /* too large to be read; of a sum */
+	bool escaped;  /* names in it are escaped: it is a session of ours */
 	const struct spec_abi
 		*abi;         /* of another kind of machine; NULL: of this, or none */
 	const char *machine;  /* static: that other kind; NULL: this one */
@@ -101,6 +103,8 @@ struct catalog {
 	const char *session_dir;    /* absolute; NULL: none, it is of a file alone */
 	const char *symbols; /* absolute: where names were kept, if any; NULL: nowhere */
 	int copy_fd;         /* nodes of the live sessions when it was loaded; or -1 */
+	uint64_t charged;    /* bytes, see catalog_charge() */
+	uid_t charged_to;
 	size_t nr_dirs, nr_images, nr_files, nr_flat, nr_bad;
 };
 
@@ -124,6 +128,15 @@ struct catalog *catalog_borrow(struct catalog *from, size_t max);
 const struct spec_task *catalog_task(const struct catalog *c,
 				     const struct catalog_file *f,
 				     const struct viewer *reader);
+/* Frees what was read of a session that is not borrowed. */
+void catalog_dir_fini(struct catalog_dir *d);
+/**
+ * catalog_charge - counts what it takes, without what it borrows, until it is freed
+ * All that one user may have read is bounded, see base/share.h: what was looked up is
+ * kept as long as the kernel remembers it.
+ * Returns 0, -ENFILE: more than others leave for @uid, -ENOMEM.
+ */
+int catalog_charge(struct catalog *c, uid_t uid, struct err *err);
 struct catalog *catalog_get(struct catalog *c);
 void catalog_put(struct catalog *c);
 

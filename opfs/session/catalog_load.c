@@ -11,234 +11,75 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/hex.h"
 #include "base/strbuf.h"
-#include "base/vec.h"
 #include "libspec/session/manifest.h"
 #include "libspec/session/session.h"
+#include "opfs/session/catalog_build.h"
 
 enum { COPY_NODES = 4096 };
-enum { SUFFIX = 1 + 2 * 4 }; /* "#" and the first bytes of a build-id */
 
-/* A catalog that is being made. */
-struct catalog_build {
-	struct catalog *c;
-	const struct viewer *viewer;
-	const struct spec_abi *abi; /* as in struct catalog_dir */
-	uint32_t dir;               /* index of the session that is being read */
-	bool copying;               /* it is live: its samples are copied */
-	off_t copy_end;             /* length of the copy */
-	struct map images;          /* kind and shown name -> index */
-	struct map binaries;        /* path and build-id -> index */
-	VEC(struct catalog_image) image_list;
-	VEC(struct catalog_file) flat, cg;
-	VEC(struct catalog_bad) bad;
-	VEC(char *) lines; /* notes, throttled events */
-	struct strbuf text;
-	struct err *err;
-};
+/* Of a session whose owner is not trusted: one user must not keep others waiting, nor
+ * fill memory and disk.  20 times what a session of 10,000 files takes. */
+enum { MAX_S = 10 };
+enum { MAX_TABLE = 16 << 20, MAX_ARENA = 128 << 20, MAX_COPY = 256 << 20 };
 
-static void build_fini(struct catalog_build *b)
+/* ---- bounds */
+
+static int too_large(const struct catalog_build *b, struct err *err)
 {
-	map_fini(&b->images);
-	map_fini(&b->binaries);
-	vec_fini(&b->image_list);
-	vec_fini(&b->flat);
-	vec_fini(&b->cg);
-	vec_fini(&b->bad);
-	vec_fini(&b->lines);
-	strbuf_fini(&b->text);
-	catalog_put(b->c);
+	return err_set(err, -EFBIG,
+		       "session %.100s: too large to be read for several users (its "
+		       "owner is not trusted with more than %d s): read it with opfs "
+		       "cat, or mount it for yourself",
+		       b->c->dirs[b->dir].session, MAX_S);
 }
 
-static int no_memory(struct catalog_build *b)
+/* Is it time to stop? */
+static int check_bounds(const struct catalog_build *b, struct err *err)
 {
-	return err_set(b->err, -ENOMEM, "out of memory while reading a session");
-}
-
-/* @path: as in struct catalog_bad */
-static int push_bad(struct catalog_build *b, const char *path, const char *reason)
-{
-	struct catalog_bad bad = { .path = arena_strdup(&b->c->arena, path),
-				   .reason = arena_strdup(&b->c->arena, reason) };
-
-	if (!bad.path || !bad.reason || vec_push(&b->bad, bad))
-		return no_memory(b);
+	if (viewer_gone(b->viewer))
+		return err_set(err, -EINTR, "interrupted");
+	if (b->until_ns &&
+	    (clock_mono_ns() > b->until_ns || b->c->arena.total > b->max_arena ||
+	     b->copied > b->max_copied))
+		return too_large(b, err);
 	return 0;
 }
 
-/* Of the session that is being read. */
-static int add_bad(struct catalog_build *b, const char *path, const char *reason)
+static void set_bounds(struct catalog_build *b)
 {
-	strbuf_reset(&b->text);
-	strbuf_printf(&b->text, "%s/%s", b->c->dirs[b->dir].session, path);
-	return push_bad(b, strbuf_str(&b->text), reason);
+	b->until_ns = clock_mono_ns() + MAX_S * CLOCK_NS_PER_S;
+	b->max_arena = b->c->arena.total + MAX_ARENA;
+	b->max_copied = b->copied + MAX_COPY;
 }
 
-/* ---- images */
-
-static const char *base_of(const struct catalog_image *img)
+/* Of the tables beside the sample files, which are read whole. */
+static bool has_large_tables(const struct catalog_dir *d)
 {
-	const char *slash = strrchr(img->shown, '/');
+	static const char *const tables[] = { "images", "regions", "tasks" };
+	struct stat st;
 
-	return img->name.kind != SPEC_IMAGE_ANON && slash && slash[1] ? slash + 1
-								      : img->shown;
-}
-
-static void add_suffix(const struct build_id *id, struct strbuf *out)
-{
-	strbuf_putc(out, '#');
-	hex_add(out, id->bytes, id->len < 4 ? id->len : 4);
-}
-
-/* The length of a stored name without the suffix that opcollect gives a second binary. */
-static size_t plain_len(const char *shown, const struct build_id *id)
-{
-	CLEANUP(strbuf_fini) struct strbuf suffix = { 0 };
-	size_t len = strlen(shown);
-
-	add_suffix(id, &suffix);
-	if (suffix.len == SUFFIX && len > SUFFIX &&
-	    !strcmp(shown + len - SUFFIX, strbuf_str(&suffix)))
-		return len - SUFFIX;
-	return len;
-}
-
-/* Adds an image; b->text holds its kind and shown name. */
-static int new_image(struct catalog_build *b, const struct spec_image *name,
-		     const struct spec_image_row *row, uint32_t *out)
-{
-	struct catalog_image img = { .name = *name, .row = row };
-	struct arena *arena = &b->c->arena;
-
-	img.shown = arena_strdup(arena, b->text.data + 1);
-	/* the name of a file is what is shown, that of memory and the kernel is not */
-	img.name.name = name->kind == SPEC_IMAGE_ROOT ? img.shown
-						      : arena_strdup(arena, name->name);
-	if (!img.name.name || !img.shown)
-		return no_memory(b);
-	img.base = base_of(&img);
-	img.label = name->kind == SPEC_IMAGE_ANON ? img.name.name : NULL;
-	img.kernel = name->kind == SPEC_IMAGE_KERN;
-	*out = (uint32_t)b->image_list.len;
-	if (map_set(&b->images, b->text.data, b->text.len, *out) ||
-	    vec_push(&b->image_list, img))
-		return no_memory(b);
-	return 0;
-}
-
-/* Does the name in b->text belong to another binary than @row? */
-static bool is_taken(const struct catalog_build *b, const struct spec_image_row *row,
-		     uint64_t index)
-{
-	const struct spec_image_row *other = b->image_list.data[index].row;
-
-	return other && other->build_id.len && row && row->build_id.len &&
-	       !build_id_equal(&other->build_id, &row->build_id);
-}
-
-static int by_name(struct catalog_build *b, const struct spec_image *name,
-		   const struct spec_image_row *row, uint32_t *out)
-{
-	uint64_t found;
-
-	if (!map_get(&b->images, b->text.data, b->text.len, &found))
-		return new_image(b, name, row, out);
-	if (is_taken(b, row, found)) {
-		add_suffix(&row->build_id, &b->text);
-		if (strbuf_error(&b->text))
-			return no_memory(b);
-		if (!map_get(&b->images, b->text.data, b->text.len, &found))
-			return new_image(b, name, row, out);
-	}
-	if (!b->image_list.data[found].row)
-		b->image_list.data[found].row = row;
-	*out = (uint32_t)found;
-	return 0;
-}
-
-/*
- * The index of an image of the session that is being read.  A binary is one image
- * whatever sessions call it: one that a session stored as PATH#ID may be PATH in another.
- * A second binary of the same name gets a name of this form.
- */
-static int add_image(struct catalog_build *b, const struct spec_image *name,
-		     uint32_t *out)
-{
-	CLEANUP(strbuf_fini) struct strbuf binary = { 0 };
-	const struct spec_image_row *row;
-	uint64_t found;
-	int rc;
-
-	strbuf_reset(&b->text);
-	strbuf_putc(&b->text, (char)('0' + (int)name->kind));
-	spec_image_show(name, &b->text);
-	if (strbuf_error(&b->text))
-		return no_memory(b);
-	row = spec_images_find(&b->c->dirs[b->dir].rows, b->text.data + 1);
-	if (!row || !row->build_id.len || name->kind != SPEC_IMAGE_ROOT)
-		return by_name(b, name, row, out);
-	strbuf_add(&binary, b->text.data + 1,
-		   plain_len(b->text.data + 1, &row->build_id));
-	strbuf_putc(&binary, '\0');
-	strbuf_add(&binary, row->build_id.bytes, row->build_id.len);
-	if (strbuf_error(&binary))
-		return no_memory(b);
-	if (map_get(&b->binaries, binary.data, binary.len, &found)) {
-		*out = (uint32_t)found;
-		return 0;
-	}
-	rc = by_name(b, name, row, out);
-	if (!rc && map_set(&b->binaries, binary.data, binary.len, *out))
-		rc = no_memory(b);
-	return rc;
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+		if (!fstatat(d->fd, tables[i], &st, AT_SYMLINK_NOFOLLOW) &&
+		    st.st_size > MAX_TABLE)
+			return true;
+	return false;
 }
 
 /* ---- files */
 
-static int add_file(struct catalog_build *b, const struct spec_name *n, const char *path,
-		    const struct spec_sample_reader *r, uint64_t total, off_t copy_off)
-{
-	struct catalog_file f = { .name = *n,
-				  .dir = b->dir,
-				  .callee = CATALOG_NO_IMAGE,
-				  .total = total,
-				  .copy_off = copy_off,
-				  .nr_nodes = r->nr_nodes,
-				  .header = r->header };
-	bool flat = n->callee.kind == SPEC_IMAGE_NONE;
-	int rc;
-
-	rc = add_image(b, &n->app, &f.app);
-	rc = rc ? rc : add_image(b, &n->image, &f.image);
-	if (!rc && !flat)
-		rc = add_image(b, &n->callee, &f.callee);
-	if (rc)
-		return rc;
-	b->image_list.data[f.image].kernel |= r->header.is_kernel != 0;
-	f.name.app = b->image_list.data[f.app].name;
-	f.name.image = b->image_list.data[f.image].name;
-	f.name.callee =
-		flat ? (struct spec_image){ 0 } : b->image_list.data[f.callee].name;
-	f.name.event = arena_strdup(&b->c->arena, n->event);
-	f.path = arena_strdup(&b->c->arena, path);
-	if (!f.name.event || !f.path ||
-	    (flat ? vec_push(&b->flat, f) : vec_push(&b->cg, f)) ||
-	    map_set(&b->c->by_event, f.name.event, strlen(f.name.event), 1))
-		return no_memory(b);
-	return 0;
-}
-
 /* Writes nodes to the copy; a hole stays a hole, so a damaged length takes no room. */
-static int write_nodes(const struct catalog_build *b, uint32_t at,
+static int write_nodes(struct catalog_build *b, uint32_t at,
 		       const struct spec_sample_node *nodes, size_t nr)
 {
 	static const struct spec_sample_node zeros[COPY_NODES];
 	ssize_t bytes = (ssize_t)(nr * sizeof(*nodes)), n = bytes;
 	off_t to = b->copy_end + (off_t)at * (off_t)sizeof(*nodes);
 
-	if (memcmp(nodes, zeros, (size_t)bytes) != 0)
+	if (memcmp(nodes, zeros, (size_t)bytes) != 0) {
 		n = pwrite(b->c->copy_fd, nodes, (size_t)bytes, to);
+		b->copied += n > 0 ? n : 0;
+	}
 	return n == bytes ? 0 : n < 0 ? -errno : -ENOSPC; /* short: the disk is full */
 }
 
@@ -257,8 +98,9 @@ static int take_nodes(struct catalog_build *b, const struct spec_sample_reader *
 
 		if (n < 0)
 			return (int)n;
-		if (viewer_gone(b->viewer))
-			return err_set(err, -EINTR, "interrupted");
+		rc = check_bounds(b, err);
+		if (rc)
+			return rc;
 		if (b->copying)
 			rc = write_nodes(b, at, nodes, (size_t)n);
 		for (ssize_t i = 0; i < n; i++)
@@ -299,16 +141,17 @@ static int read_file(struct catalog_build *b, int dirfd, const char *path,
 	int rc = spec_sample_open_as(dirfd, path, b->abi, &r, &why);
 
 	if (rc == -ENOENT || rc == -ENOMEM) /* ENOENT: removed meanwhile */
-		return rc == -ENOENT ? 0 : no_memory(b);
+		return rc == -ENOENT ? 0 : catalog_build_no_memory(b);
 	if (!rc && r.foreign)
 		b->c->dirs[b->dir].machine = spec_abi_describe(&r.abi);
 	if (!rc)
 		rc = sum_file(b, &r, &total, &why);
-	if (rc == -EINTR) {
+	if (rc == -EINTR || rc == -EFBIG) {
 		spec_sample_fini(&r);
 		return err_set(b->err, rc, "%s", why.msg);
 	}
-	rc = rc ? add_bad(b, path, why.msg) : add_file(b, n, path, &r, total, copy_off);
+	rc = rc ? catalog_build_bad(b, path, why.msg)
+		: catalog_build_file(b, n, path, &r, total, copy_off);
 	spec_sample_fini(&r);
 	return rc;
 }
@@ -316,11 +159,12 @@ static int read_file(struct catalog_build *b, int dirfd, const char *path,
 static int visit(void *ctx, struct spec_session_file *file)
 {
 	struct catalog_build *b = ctx;
+	int rc = check_bounds(b, b->err);
 
-	if (viewer_gone(b->viewer))
-		return err_set(b->err, -EINTR, "interrupted");
+	if (rc)
+		return rc;
 	if (file->bad)
-		return add_bad(b, file->path, file->bad->msg);
+		return catalog_build_bad(b, file->path, file->bad->msg);
 	return read_file(b, b->c->dirs[b->dir].fd, file->path, file->name);
 }
 
@@ -370,35 +214,18 @@ static int read_tasks(struct catalog_build *b, struct catalog_dir *d, size_t fla
 		return 0;
 	rc = spec_tasks_read(d->fd, &d->tasks, &why);
 	if (rc)
-		return rc == -ENOMEM ? no_memory(b) : add_bad(b, "tasks", why.msg);
+		return rc == -ENOMEM ? catalog_build_no_memory(b)
+				     : catalog_build_bad(b, "tasks", why.msg);
 	rc = index_tasks(&d->tasks, &by_id);
 	for (size_t i = flat; i < b->flat.len && !rc; i++)
 		find_task(d, &by_id, &b->flat.data[i]);
 	for (size_t i = cg; i < b->cg.len && !rc; i++)
 		find_task(d, &by_id, &b->cg.data[i]);
 	map_u64_fini(&by_id);
-	return rc ? no_memory(b) : 0;
+	return rc ? catalog_build_no_memory(b) : 0;
 }
 
 /* ---- sessions */
-
-static int keep_line(void *ctx, const char *line)
-{
-	struct catalog_build *b = ctx;
-	char *copy = arena_strdup(&b->c->arena, line);
-
-	return copy && !vec_push(&b->lines, copy) ? 0 : no_memory(b);
-}
-
-/* Moves b->lines to an array of the catalog. */
-static int take_lines(struct catalog_build *b, char ***out, size_t *nr)
-{
-	*out = arena_calloc(&b->c->arena, b->lines.len + 1, sizeof(**out));
-	for (*nr = 0; *out && *nr < b->lines.len; ++*nr)
-		(*out)[*nr] = b->lines.data[*nr];
-	b->lines.len = 0;
-	return *out ? 0 : no_memory(b);
-}
 
 /* The tables beside the sample files.  A damaged one is reported, not fatal. */
 static int read_tables(struct catalog_build *b, struct catalog_dir *d)
@@ -407,11 +234,11 @@ static int read_tables(struct catalog_build *b, struct catalog_dir *d)
 	int rc = spec_images_read(d->fd, &d->rows, &why);
 
 	if (rc)
-		rc = add_bad(b, "images", why.msg);
+		rc = catalog_build_bad(b, "images", why.msg);
 	if (!rc && spec_regions_read(d->fd, &d->regions, &why))
-		rc = add_bad(b, "regions", why.msg);
+		rc = catalog_build_bad(b, "regions", why.msg);
 	if (!rc && spec_stats_read(d->fd, &d->stats, &why))
-		rc = add_bad(b, "stats", why.msg);
+		rc = catalog_build_bad(b, "stats", why.msg);
 	if (!rc) {
 		int live = spec_live_read(d->fd, &d->live, &why);
 
@@ -421,29 +248,38 @@ static int read_tables(struct catalog_build *b, struct catalog_dir *d)
 		if (!live && !spec_session_span(d->fd, d->session, 0, &when, NULL))
 			d->when = when.span;
 		if (live && live != -ENOENT)
-			rc = add_bad(b, "stats/live", why.msg);
+			rc = catalog_build_bad(b, "stats/live", why.msg);
 	}
-	if (!rc && spec_stats_each_note(d->fd, keep_line, b, &why) == -ENOMEM)
-		return no_memory(b);
-	rc = rc ? rc : take_lines(b, &d->notes, &d->nr_notes);
-	if (!rc && spec_stats_each_throttled(d->fd, keep_line, b, &why) == -ENOMEM)
-		return no_memory(b);
-	return rc ? rc : take_lines(b, &d->throttled, &d->nr_throttled);
+	if (!rc && spec_stats_each_note(d->fd, catalog_build_line, b, &why) == -ENOMEM)
+		return catalog_build_no_memory(b);
+	rc = rc ? rc : catalog_build_lines(b, &d->notes, &d->nr_notes);
+	if (!rc &&
+	    spec_stats_each_throttled(d->fd, catalog_build_line, b, &why) == -ENOMEM)
+		return catalog_build_no_memory(b);
+	return rc ? rc : catalog_build_lines(b, &d->throttled, &d->nr_throttled);
 }
 
-static int no_session(struct catalog_build *b, const char *name, int rc)
+int catalog_no_session(const char *name, int rc, struct err *err)
 {
-	if (rc == -ENOENT)
-		return err_set(b->err, rc,
-			       "session %.100s: there is none of that name (it may "
-			       "have been removed or renamed)",
-			       name);
-	if (rc == -EACCES)
-		return err_set(b->err, rc,
-			       "session %.100s: its directory does not allow you "
-			       "to read it (its owner can: chmod o+rx)",
-			       name);
-	return err_errno(b->err, rc, "session %.100s", name);
+	static const struct {
+		int rc;
+		const char *why;
+	} known[] = {
+		{ -ENOENT, "there is none of that name (it may have been removed or "
+			   "renamed)" },
+		{ -EACCES, "its directory does not allow you to read it (its owner can: "
+			   "chmod o+rx)" },
+		{ -ELOOP, "is a link, and where several users read only those of root "
+			  "and of who mounted are followed" },
+		{ -EXDEV,
+		  "another file system is mounted there, which is not entered "
+		  "where several users read (root can make a link to it instead)" },
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (known[i].rc == rc)
+			return err_set(err, rc, "session %.100s: %s", name, known[i].why);
+	return err_errno(err, rc, "session %.100s", name);
 }
 
 /*
@@ -462,31 +298,40 @@ static void set_taken(const struct catalog_build *b, struct catalog_dir *d)
 		stored + spec_stats_lost(&d->stats) + spec_stats_ignored(&d->stats);
 }
 
-static int read_session(struct catalog_build *b, int samples_fd, const char *name)
+/* Opens the session @d; d->fd stays -1 if it is "current" and not there yet. */
+static int open_session(struct catalog_build *b, int samples_fd, struct catalog_dir *d)
 {
-	struct catalog_dir *d = &b->c->dirs[b->dir];
-	size_t flat = b->flat.len, cg = b->cg.len;
+	const uid_t *trusted = b->from->trusted;
 	struct stat st;
-	int rc;
+	int fd = samples_fd < 0 ? -ENOENT
+				: spec_session_open(samples_fd, d->session, trusted);
 
-	d->fd = -1;
-	d->session = arena_strdup(&b->c->arena, name);
-	b->c->nr_dirs++;
-	if (!d->session)
-		return no_memory(b);
-	if (samples_fd >= 0)
-		d->fd = openat(samples_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (d->fd < 0 && (samples_fd < 0 || errno == ENOENT) && !strcmp(name, "current"))
-		return 0;
-	if (d->fd < 0)
-		return no_session(b, name, samples_fd < 0 ? -ENOENT : -errno);
-	d->sealed = strcmp(name, "current") != 0 &&
-		    !faccessat(d->fd, SPEC_MANIFEST, F_OK, AT_SYMLINK_NOFOLLOW);
+	if (fd < 0)
+		return fd == -ENOENT && !strcmp(d->session, "current")
+			       ? 0
+			       : catalog_no_session(d->session, fd, b->err);
+	d->fd = fd;
 	if (fstat(d->fd, &st))
-		return no_session(b, name, -errno);
+		return catalog_no_session(d->session, -errno, b->err);
 	d->dev = st.st_dev;
 	d->ino = st.st_ino;
 	d->mtime_ns = clock_ns_of(&st.st_mtim);
+	if (!trusted || !st.st_uid || st.st_uid == *trusted)
+		b->until_ns = 0;
+	else if (given_up_has(b->from->given_up, d->dev, d->ino) || has_large_tables(d))
+		return too_large(b, b->err);
+	else
+		set_bounds(b);
+	return 0;
+}
+
+static int read_opened(struct catalog_build *b, struct catalog_dir *d)
+{
+	size_t flat = b->flat.len, cg = b->cg.len;
+	int rc;
+
+	d->sealed = strcmp(d->session, "current") != 0 &&
+		    !faccessat(d->fd, SPEC_MANIFEST, F_OK, AT_SYMLINK_NOFOLLOW);
 	d->escaped = spec_session_escaped(d->fd);
 	d->abi = b->abi;
 	d->machine = d->abi ? spec_abi_describe(d->abi) : NULL;
@@ -507,6 +352,47 @@ static int read_session(struct catalog_build *b, int samples_fd, const char *nam
 	return 0;
 }
 
+/* Takes back what was read of a session that is too large.  What it called images stays:
+ * without files nobody sees them. */
+static int leave_out(struct catalog_build *b, struct catalog_dir *d, size_t flat,
+		     size_t cg)
+{
+	struct catalog_dir out = { .session = d->session,
+				   .fd = -1,
+				   .dev = d->dev,
+				   .ino = d->ino,
+				   .given_up = true };
+
+	b->flat.len = flat;
+	b->cg.len = cg;
+	catalog_dir_fini(d);
+	*d = out;
+	return catalog_build_push_bad(b, d->session, b->err->msg);
+}
+
+/* @alone: it is not summed with others */
+static int read_session(struct catalog_build *b, int samples_fd, const char *name,
+			bool alone)
+{
+	struct catalog_dir *d = &b->c->dirs[b->dir];
+	size_t flat = b->flat.len, cg = b->cg.len;
+	int rc;
+
+	d->fd = -1;
+	d->session = arena_strdup(&b->c->arena, name);
+	b->c->nr_dirs++;
+	if (!d->session)
+		return catalog_build_no_memory(b);
+	rc = open_session(b, samples_fd, d);
+	if (!rc && d->fd >= 0)
+		rc = read_opened(b, d);
+	if (rc != -EFBIG)
+		return rc;
+	if (!given_up_has(b->from->given_up, d->dev, d->ino))
+		given_up_add(b->from->given_up, d->dev, d->ino);
+	return alone ? rc : leave_out(b, d, flat, cg);
+}
+
 /* ---- sessions that were read before */
 
 static int add_files(struct catalog_build *b, const struct catalog *one)
@@ -522,7 +408,7 @@ static int add_files(struct catalog_build *b, const struct catalog *one)
 
 		/* by the names of its session: a sum has its own names for images */
 		rc = spec_name_parse(f->path, one->dirs[0].escaped, &name, b->err);
-		rc = rc ? rc : add_file(b, &name, f->path, &r, f->total, 0);
+		rc = rc ? rc : catalog_build_file(b, &name, f->path, &r, f->total, 0);
 		if (!rc && i < one->nr_flat)
 			b->flat.data[b->flat.len - 1].task = f->task;
 		else if (!rc)
@@ -544,65 +430,11 @@ static int add_part(struct catalog_build *b, struct catalog *one)
 	for (size_t i = 0; i < one->nr_bad && !rc; i++)
 		if (strcmp(one->bad[i].path, SPEC_ABI) != 0 && /* it is the same */
 		    vec_push(&b->bad, one->bad[i]))
-			rc = no_memory(b);
+			rc = catalog_build_no_memory(b);
 	return rc;
 }
 
 /* ---- the whole */
-
-/* Moves what was gathered into the catalog: flat files first. */
-static int finish(struct catalog_build *b)
-{
-	struct catalog *c = b->c;
-
-	/* the copy may end in a hole */
-	if (c->copy_fd >= 0 && ftruncate(c->copy_fd, b->copy_end))
-		return err_errno(b->err, -errno, "a temporary file for live samples");
-	c->nr_images = b->image_list.len;
-	c->nr_flat = b->flat.len;
-	c->nr_files = b->flat.len + b->cg.len;
-	c->nr_bad = b->bad.len;
-	c->images = arena_calloc(&c->arena, c->nr_images + 1, sizeof(*c->images));
-	c->names = arena_calloc(&c->arena, c->nr_images + 1, sizeof(*c->names));
-	c->files = arena_calloc(&c->arena, c->nr_files + 1, sizeof(*c->files));
-	c->bad = arena_calloc(&c->arena, c->nr_bad + 1, sizeof(*c->bad));
-	if (!c->images || !c->names || !c->files || !c->bad)
-		return no_memory(b);
-	for (size_t i = 0; i < c->nr_images; i++) {
-		struct catalog_image *img = &c->images[i];
-
-		*img = b->image_list.data[i];
-		c->names[i] = (struct spec_match_image){ .shown = img->shown,
-							 .base = img->base,
-							 .label = img->label,
-							 .kernel = img->kernel };
-		if (map_set(&c->by_image, img->shown, strlen(img->shown), i) ||
-		    map_set(&c->by_image, img->base, strlen(img->base), i) ||
-		    (img->label &&
-		     map_set(&c->by_image, img->label, strlen(img->label), i)))
-			return no_memory(b);
-	}
-	for (size_t i = 0; i < c->nr_flat; i++) {
-		c->files[i] = b->flat.data[i];
-		c->total += c->files[i].total;
-	}
-	for (size_t i = 0; i < b->cg.len; i++)
-		c->files[c->nr_flat + i] = b->cg.data[i];
-	for (size_t i = 0; i < c->nr_bad; i++)
-		c->bad[i] = b->bad.data[i];
-	return 0;
-}
-
-static int begin(struct catalog_build *b, size_t nr_dirs)
-{
-	b->c = calloc(1, sizeof(*b->c));
-	if (!b->c)
-		return no_memory(b);
-	b->c->refs = 1;
-	b->c->copy_fd = -1;
-	b->c->dirs = arena_calloc(&b->c->arena, nr_dirs + 1, sizeof(*b->c->dirs));
-	return b->c->dirs ? 0 : no_memory(b);
-}
 
 /* Will no session change any more?  "current" may, even one that is closed. */
 static bool is_saved(const struct catalog *c)
@@ -622,40 +454,41 @@ static int read_abi(struct catalog_build *b, int session_dir_fd)
 	int rc = spec_abi_read(session_dir_fd, &abi, &why);
 
 	if (rc == -ENOMEM)
-		return no_memory(b);
+		return catalog_build_no_memory(b);
 	if (rc)
-		return rc == -ENOENT ? 0 : push_bad(b, SPEC_ABI, why.msg);
+		return rc == -ENOENT ? 0 : catalog_build_push_bad(b, SPEC_ABI, why.msg);
 	if (spec_abi_is_native(&abi))
 		return 0;
 	b->abi = (void *)arena_memdup(&b->c->arena, &abi, sizeof(abi));
-	return b->abi ? 0 : no_memory(b);
+	return b->abi ? 0 : catalog_build_no_memory(b);
 }
 
-int catalog_load(int session_dir_fd, char *const *names, size_t nr,
+int catalog_load(const struct catalog_source *from, char *const *names, size_t nr,
 		 struct catalog *const *parts, const struct viewer *v,
 		 struct catalog **out, struct err *err)
 {
-	CLEANUP(build_fini) struct catalog_build b = { .viewer = v, .err = err };
+	CLEANUP(catalog_build_fini)
+	struct catalog_build b = { .from = from, .viewer = v, .err = err };
 	CLEANUP(close_fd) int samples = -1;
-	int rc = begin(&b, nr);
+	int rc = catalog_build_begin(&b, nr);
 
 	if (rc)
 		return rc;
-	samples = openat(session_dir_fd, "samples", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (samples < 0 && errno == EACCES)
+	samples = spec_session_samples(from->session_dir_fd);
+	if (samples == -EACCES)
 		return err_set(err, -EACCES,
 			       "samples, in the session directory: does not "
 			       "allow you to read it (its owner can: chmod o+rx)");
-	if (samples < 0 && errno != ENOENT)
-		return err_errno(err, -errno, "samples, in the session directory");
-	rc = read_abi(&b, session_dir_fd);
+	if (samples < 0 && samples != -ENOENT)
+		return err_errno(err, samples, "samples, in the session directory");
+	rc = read_abi(&b, from->session_dir_fd);
 	for (b.dir = 0; b.dir < nr && !rc; b.dir++) {
 		if (parts && parts[b.dir])
 			rc = add_part(&b, parts[b.dir]);
 		else
-			rc = read_session(&b, samples, names[b.dir]);
+			rc = read_session(&b, samples, names[b.dir], nr == 1);
 	}
-	rc = rc ? rc : finish(&b);
+	rc = rc ? rc : catalog_build_finish(&b);
 	if (rc)
 		return rc;
 	b.c->saved = is_saved(b.c);
@@ -675,20 +508,20 @@ static int load_file(struct catalog_build *b, const char *path)
 	d->session = arena_strdup(&b->c->arena, path);
 	b->c->nr_dirs = 1;
 	if (!d->session)
-		return no_memory(b);
+		return catalog_build_no_memory(b);
 	rc = rc ? rc : read_file(b, AT_FDCWD, path, &name);
 	if (!rc && b->bad.len)
 		return err_set(b->err, -EBADMSG, "%.300s", b->bad.data[0].reason);
 	if (!rc && !b->flat.len)
 		return err_set(b->err, -ENOENT, "%.300s: no flat sample file there",
 			       path);
-	return rc ? rc : finish(b);
+	return rc ? rc : catalog_build_finish(b);
 }
 
 int catalog_load_file(const char *path, struct catalog **out, struct err *err)
 {
-	CLEANUP(build_fini) struct catalog_build b = { .err = err };
-	int rc = begin(&b, 1);
+	CLEANUP(catalog_build_fini) struct catalog_build b = { .err = err };
+	int rc = catalog_build_begin(&b, 1);
 
 	rc = rc ? rc : load_file(&b, path);
 	if (rc)

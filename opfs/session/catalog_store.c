@@ -19,8 +19,8 @@
 #include "opfs/session/catalog_load.h"
 
 enum { REREAD_NS = 1000000000, LOOK_NS = 20000000 };
-/* The sets that are kept.  The cost of each is nominal, far above that of its key. */
-enum { MAX_SETS = 64, SET_COST = 1 << 20 };
+/* The sets that are kept: so many, or fewer large ones. */
+enum { MAX_SETS = 64, SET_COST = 4 << 20 };
 /* The sessions, and files in them, that are kept for sums. */
 enum { MAX_PARTS = 1 << 12, MAX_FILES = 1 << 18, FILE_COST = 512 };
 
@@ -34,6 +34,9 @@ struct catalog_store {
 	char *dir;     /* of @fd, absolute */
 	struct cache *sets;  /* struct read by the names of its sessions */
 	struct cache *parts; /* struct catalog by the name of its session */
+	uid_t owner;         /* who is trusted, if other users read */
+	struct given_up given_up;
+	struct catalog_source from;
 };
 
 /* In an archive of OProfile's oparchive the session directory has its usual path. */
@@ -62,8 +65,8 @@ static int find_archive(struct catalog_store *s)
 	return s->archive && s->dir ? 0 : -ENOMEM;
 }
 
-int catalog_store_new(const char *session_dir, struct catalog_store **out,
-		      struct err *err)
+int catalog_store_new(const char *session_dir, const uid_t *trusted,
+		      struct catalog_store **out, struct err *err)
 {
 	struct catalog_store *s = calloc(1, sizeof(*s));
 	int code;
@@ -77,6 +80,10 @@ int catalog_store_new(const char *session_dir, struct catalog_store **out,
 	s->parts = cache_new((size_t)MAX_FILES * FILE_COST);
 	code = code ? code : s->path && s->sets && s->parts ? 0 : -ENOMEM;
 	code = code ? code : find_archive(s);
+	given_up_init(&s->given_up);
+	s->owner = trusted ? *trusted : 0;
+	s->from = (struct catalog_source){ s->fd, trusted ? &s->owner : NULL,
+					   &s->given_up };
 	if (!code) {
 		*out = s;
 		return 0;
@@ -115,6 +122,21 @@ int catalog_store_fd(const struct catalog_store *s)
 	return s->fd;
 }
 
+const uid_t *catalog_store_trusted(const struct catalog_store *s)
+{
+	return s->from.trusted;
+}
+
+int catalog_store_stat(const struct catalog_store *s, const char *session,
+		       struct stat *st)
+{
+	CLEANUP(close_fd) int samples_fd = spec_session_samples(s->fd);
+
+	return samples_fd < 0
+		       ? samples_fd
+		       : spec_session_stat(samples_fd, session, s->from.trusted, st);
+}
+
 const char *catalog_store_path(const struct catalog_store *s)
 {
 	return s->path;
@@ -123,11 +145,13 @@ const char *catalog_store_path(const struct catalog_store *s)
 /* ---- freshness */
 
 /* Is the directory of a sealed session the one that was read? */
-static bool is_same(const struct catalog_dir *d, int samples_fd)
+static bool is_same(const struct catalog_store *s, const struct catalog_dir *d,
+		    int samples_fd)
 {
 	struct stat st;
 
-	return d->sealed && !fstatat(samples_fd, d->session, &st, 0) &&
+	return d->sealed &&
+	       !spec_session_stat(samples_fd, d->session, s->from.trusted, &st) &&
 	       st.st_dev == d->dev && st.st_ino == d->ino &&
 	       clock_ns_of(&st.st_mtim) == d->mtime_ns;
 }
@@ -139,20 +163,20 @@ enum freshness {
 };
 
 /* Is the session the directory that was read, and unchanged? */
-static enum freshness look_at(const struct catalog_store *s, int samples_fd,
+static enum freshness look_at(struct catalog_store *s, int samples_fd,
 			      const struct catalog_dir *d)
 {
-	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
 	struct spec_live live = { 0 };
 	struct stat st;
+	int rc;
 
-	strbuf_printf(&path, "samples/%s", d->session);
-	if (strbuf_error(&path))
-		return STALE;
-	if (is_same(d, samples_fd))
+	if (is_same(s, d, samples_fd))
 		return FRESH;
-	if (fstatat(s->fd, strbuf_str(&path), &st, 0))
-		return d->fd < 0 && errno == ENOENT ? FRESH : STALE;
+	if (d->given_up)
+		return given_up_has(&s->given_up, d->dev, d->ino) ? FRESH : STALE;
+	rc = spec_session_stat(samples_fd, d->session, s->from.trusted, &st);
+	if (rc)
+		return d->fd < 0 && rc == -ENOENT ? FRESH : STALE;
 	if (d->fd < 0 || st.st_dev != d->dev || st.st_ino != d->ino)
 		return STALE;
 	if (spec_live_read(d->fd, &live, NULL)) /* one of OProfile's */
@@ -174,7 +198,7 @@ struct read {
 	_Atomic uint64_t looked_ns; /* when it was last found to be fresh */
 };
 
-static enum freshness freshness(const struct catalog_store *s, struct read *r)
+static enum freshness freshness(struct catalog_store *s, struct read *r)
 {
 	CLEANUP(close_fd) int samples_fd = -1;
 	enum freshness worst = FRESH;
@@ -182,7 +206,7 @@ static enum freshness freshness(const struct catalog_store *s, struct read *r)
 
 	if (now - atomic_load(&r->looked_ns) < LOOK_NS)
 		return FRESH;
-	samples_fd = openat(s->fd, "samples", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	samples_fd = spec_session_samples(s->fd);
 	for (size_t i = 0; i < r->cat->nr_dirs && worst != STALE; i++) {
 		enum freshness f = look_at(s, samples_fd, &r->cat->dirs[i]);
 
@@ -232,6 +256,22 @@ static uint64_t hash_catalog(const struct catalog *c)
 	return h;
 }
 
+/* ---- reading */
+
+static int load(struct catalog_store *s, char *const *names, size_t nr,
+		struct catalog *const *parts, const struct viewer *v,
+		struct catalog **out, struct err *err)
+{
+	int rc = catalog_load(&s->from, names, nr, parts, v, out, err);
+
+	if (rc || !s->from.trusted || !v)
+		return rc;
+	rc = catalog_charge(*out, v->cred.uid, err);
+	if (rc)
+		catalog_put(TAKE(*out));
+	return rc;
+}
+
 /* ---- parts of sums */
 
 static void *part_get(void *obj)
@@ -254,7 +294,7 @@ static bool part_holds(void *obj, void *ctx)
 {
 	const struct part_ask *ask = ctx;
 
-	return is_same(&((const struct catalog *)obj)->dirs[0], ask->samples_fd);
+	return is_same(ask->s, &((const struct catalog *)obj)->dirs[0], ask->samples_fd);
 }
 
 static const struct cache_kind part_kind = { .get = part_get,
@@ -268,7 +308,7 @@ static int part_make(void *ctx, const struct viewer *v, void **obj, size_t *byte
 	char *names[] = { (char *)(uintptr_t)ask->name };
 	size_t least = MAX_FILES / MAX_PARTS;
 	struct catalog *c;
-	int rc = catalog_load(ask->s->fd, names, 1, NULL, v, &c, err);
+	int rc = load(ask->s, names, 1, NULL, v, &c, err);
 
 	if (rc)
 		return rc;
@@ -297,6 +337,10 @@ static int get_part(struct part_ask *ask, const struct viewer *v, struct catalog
 		return 0;
 	rc = cache_get(ask->s->parts, &part_kind, ask->name, len, part_make, ask, v,
 		       (void **)out, err);
+	if (rc == -EFBIG) { /* the sum is made without it, and says so */
+		*out = NULL;
+		return 0;
+	}
 	/* a file that cannot be read now may be readable later */
 	if (!rc && (!(*out)->dirs[0].sealed || (*out)->nr_bad))
 		cache_drop(ask->s->parts, &part_kind, ask->name, len);
@@ -312,11 +356,11 @@ static int load_sum(struct catalog_store *s, char *const *names, size_t nr,
 
 	if (!parts)
 		return err_set(err, -ENOMEM, "out of memory");
-	samples_fd = openat(s->fd, "samples", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	samples_fd = spec_session_samples(s->fd);
 	for (size_t i = 0; i < nr && samples_fd >= 0 && !rc; i++)
 		rc = get_part(&(struct part_ask){ s, samples_fd, names[i] }, v, &parts[i],
 			      err);
-	rc = rc ? rc : catalog_load(s->fd, names, nr, parts, v, out, err);
+	rc = rc ? rc : load(s, names, nr, parts, v, out, err);
 	for (size_t i = 0; i < nr; i++)
 		catalog_put(parts[i]);
 	free(parts);
@@ -400,7 +444,7 @@ static int set_make(void *ctx, const struct viewer *v, void **obj, size_t *bytes
 	r->read_ns = clock_mono_ns();
 	atomic_store(&r->looked_ns, r->read_ns);
 	rc = ask->nr > 1 ? load_sum(s, ask->names, ask->nr, v, &c, err)
-			 : catalog_load(s->fd, ask->names, ask->nr, NULL, v, &c, err);
+			 : load(s, ask->names, ask->nr, NULL, v, &c, err);
 	if (!rc)
 		rc = add_places(s, c, err);
 	if (rc) {
@@ -416,7 +460,7 @@ static int set_make(void *ctx, const struct viewer *v, void **obj, size_t *bytes
 		c->generation = __atomic_add_fetch(&last_generation, 1, __ATOMIC_RELAXED);
 	r->cat = same ? same : c;
 	*obj = r;
-	*bytes = SET_COST;
+	*bytes = r->cat->arena.total > SET_COST ? r->cat->arena.total : SET_COST;
 	return 0;
 }
 

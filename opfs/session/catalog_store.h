@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/stat.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 #include "base/viewer.h"
@@ -18,10 +20,16 @@
  * set are done once.
  */
 struct catalog_store;
-int catalog_store_new(const char *session_dir, struct catalog_store **out,
-		      struct err *err);
+/* @trusted: if other users read, whose sessions and links are trusted, besides root's,
+ * see struct catalog_source; else NULL. */
+int catalog_store_new(const char *session_dir, const uid_t *trusted,
+		      struct catalog_store **out, struct err *err);
 void catalog_store_free(struct catalog_store *s);
 int catalog_store_fd(const struct catalog_store *s); /* the session directory */
+const uid_t *catalog_store_trusted(const struct catalog_store *s); /* or NULL */
+/* Attributes of a session's directory: 0 or -errno, see spec_session_stat(). */
+int catalog_store_stat(const struct catalog_store *s, const char *session,
+		       struct stat *st);
 const char *catalog_store_path(const struct catalog_store *s);
 /* True if catalog_store_get() would answer at once, without reading a session. */
 bool catalog_store_ready(struct catalog_store *s, char *const *names, size_t nr);

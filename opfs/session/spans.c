@@ -21,6 +21,8 @@
 enum { LOOK_NS = 20000000, MANY = 16, MAX_LISTS = 8 };
 
 struct spans {
+	int session_dir_fd;
+	const uid_t *trusted;
 	pthread_mutex_t lock; /* held while directories are read */
 	struct spans_list list;
 	struct timespec mtime; /* of samples/ when it was listed */
@@ -28,12 +30,15 @@ struct spans {
 	uint64_t looked_ns;    /* CLOCK_REALTIME, when @list was made or found right */
 };
 
-struct spans *spans_new(void)
+struct spans *spans_new(int session_dir_fd, const uid_t *trusted)
 {
 	struct spans *s = calloc(1, sizeof(*s));
 
-	if (s)
-		pthread_mutex_init(&s->lock, NULL);
+	if (!s)
+		return NULL;
+	pthread_mutex_init(&s->lock, NULL);
+	s->session_dir_fd = session_dir_fd;
+	s->trusted = trusted;
 	return s;
 }
 
@@ -76,15 +81,14 @@ static bool is_final(const struct spans_row *row)
 }
 
 /* Reads what may have changed; a session that vanished has no time. */
-static void read_row(int session_dir_fd, const struct spans_row *known, uint64_t now_ns,
-		     struct spans_row *row)
+static void read_row(const struct spans *s, const struct spans_row *known,
+		     uint64_t now_ns, struct spans_row *row)
 {
-	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
+	CLEANUP(close_fd) int samples_fd = spec_session_samples(s->session_dir_fd);
 	CLEANUP(close_fd) int fd = -1;
 	struct stat st;
 
-	strbuf_printf(&path, "samples/%s", row->name);
-	if (strbuf_error(&path) || fstatat(session_dir_fd, path.data, &st, 0))
+	if (samples_fd < 0 || spec_session_stat(samples_fd, row->name, s->trusted, &st))
 		return;
 	if (known && is_final(known) && known->dev == st.st_dev &&
 	    known->ino == st.st_ino && known->mtime_ns == clock_ns_of(&st.st_mtim)) {
@@ -95,7 +99,7 @@ static void read_row(int session_dir_fd, const struct spans_row *known, uint64_t
 		row->dated = true;
 		return;
 	}
-	fd = openat(session_dir_fd, path.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = spec_session_open(samples_fd, row->name, s->trusted);
 	if (fd < 0 || fstat(fd, &st))
 		return;
 	row->dev = st.st_dev;
@@ -105,18 +109,18 @@ static void read_row(int session_dir_fd, const struct spans_row *known, uint64_t
 }
 
 /* Takes over @name. */
-static void add_row(const struct spans *s, int session_dir_fd, uint64_t now_ns,
-		    char *name, struct spans_list *l)
+static void add_row(const struct spans *s, uint64_t now_ns, char *name,
+		    struct spans_list *l)
 {
 	struct spans_row *row = &l->rows[l->nr++];
 
 	row->name = name;
-	read_row(session_dir_fd, find_row(&s->list, name), now_ns, row);
+	read_row(s, find_row(&s->list, name), now_ns, row);
 }
 
 /* Between the exchange and its rename a rotated session has a hidden name, but exists. */
-static int add_unnamed(const struct spans *s, int session_dir_fd, uint64_t now_ns,
-		       const char *name, struct spans_list *l)
+static int add_unnamed(const struct spans *s, uint64_t now_ns, const char *name,
+		       struct spans_list *l)
 {
 	static const char *const roots[] = { "{root}", "{kern}" };
 
@@ -124,12 +128,12 @@ static int add_unnamed(const struct spans *s, int session_dir_fd, uint64_t now_n
 		char path[64], *copy;
 
 		snprintf(path, sizeof(path), "samples/%s/%s", name, roots[i]);
-		if (faccessat(session_dir_fd, path, F_OK, AT_SYMLINK_NOFOLLOW))
+		if (faccessat(s->session_dir_fd, path, F_OK, AT_SYMLINK_NOFOLLOW))
 			continue;
 		copy = strdup(name);
 		if (!copy)
 			return -ENOMEM;
-		add_row(s, session_dir_fd, now_ns, copy, l);
+		add_row(s, now_ns, copy, l);
 		break;
 	}
 	return 0;
@@ -147,23 +151,22 @@ static bool is_same(const struct spans_list *a, const struct spans_list *b)
 }
 
 /* *same: the list has not changed. */
-static int list_once(struct spans *s, int session_dir_fd, uint64_t now_ns, bool *same,
-		     struct err *err)
+static int list_once(struct spans *s, uint64_t now_ns, bool *same, struct err *err)
 {
 	CLEANUP(names_fini) struct names names = { 0 };
 	CLEANUP(spans_list_fini) struct spans_list l = { 0 };
-	int rc = spec_session_list(session_dir_fd, &names, err);
+	int rc = spec_session_list(s->session_dir_fd, s->trusted, &names, err);
 
 	if (rc && rc != -ENOENT)
 		return rc;
 	l.rows = calloc(names.len + 2, sizeof(*l.rows));
 	rc = l.rows ? 0 : -ENOMEM;
 	for (size_t i = 0; i < names.len && !rc; i++)
-		add_row(s, session_dir_fd, now_ns, TAKE(names.data[i]), &l);
+		add_row(s, now_ns, TAKE(names.data[i]), &l);
 	if (!rc)
-		rc = add_unnamed(s, session_dir_fd, now_ns, SPEC_SESSION_NEXT, &l);
+		rc = add_unnamed(s, now_ns, SPEC_SESSION_NEXT, &l);
 	if (!rc)
-		rc = add_unnamed(s, session_dir_fd, now_ns, SPEC_SESSION_LAST, &l);
+		rc = add_unnamed(s, now_ns, SPEC_SESSION_LAST, &l);
 	if (rc)
 		return err_set(err, rc, "out of memory");
 	qsort(l.rows, l.nr, sizeof(*l.rows), compare_rows);
@@ -177,26 +180,25 @@ static int list_once(struct spans *s, int session_dir_fd, uint64_t now_ns, bool 
  * A rotation meanwhile can hide a session: it had no name yet when names were read, and
  * has one when hidden names are tried.  Then the next list differs.
  */
-static int list_anew(struct spans *s, int session_dir_fd, uint64_t now_ns,
-		     struct err *err)
+static int list_anew(struct spans *s, uint64_t now_ns, struct err *err)
 {
 	bool same = false;
 	int rc = 0;
 
 	for (int i = 0; i < MAX_LISTS && !same && !rc; i++)
-		rc = list_once(s, session_dir_fd, now_ns, &same, err);
+		rc = list_once(s, now_ns, &same, err);
 	return rc;
 }
 
 /* Sessions that are not closed, or have no time yet. */
-static void look_again(struct spans *s, int session_dir_fd, uint64_t now_ns)
+static void look_again(struct spans *s, uint64_t now_ns)
 {
 	for (size_t i = 0; i < s->list.nr; i++) {
 		struct spans_row *row = &s->list.rows[i], fresh = { .name = row->name };
 
 		if (is_final(row))
 			continue;
-		read_row(session_dir_fd, NULL, now_ns, &fresh);
+		read_row(s, NULL, now_ns, &fresh);
 		*row = fresh;
 	}
 }
@@ -210,22 +212,21 @@ static bool is_listed(const struct spans *s, const struct stat *st)
 	       clock_ns_of(&st->st_mtim) + LOOK_NS < s->looked_ns;
 }
 
-static int renew(struct spans *s, int session_dir_fd, uint64_t now_ns, bool quick,
-		 struct err *err)
+static int renew(struct spans *s, uint64_t now_ns, bool quick, struct err *err)
 {
 	struct stat st = { 0 };
 	int rc;
 
-	if (fstatat(session_dir_fd, "samples", &st, 0) && errno != ENOENT)
+	if (fstatat(s->session_dir_fd, "samples", &st, 0) && errno != ENOENT)
 		return err_errno(err, -errno, "samples, in the session directory");
 	if (is_listed(s, &st)) {
-		look_again(s, session_dir_fd, now_ns);
+		look_again(s, now_ns);
 		s->looked_ns = now_ns;
 		return 0;
 	}
 	if (quick && s->list.nr > MANY)
 		return -EAGAIN;
-	rc = list_anew(s, session_dir_fd, now_ns, err);
+	rc = list_anew(s, now_ns, err);
 	if (rc)
 		return rc;
 	s->ino = st.st_ino;
@@ -251,7 +252,7 @@ static int copy(const struct spans_list *from, struct spans_list *out, struct er
 	return 0;
 }
 
-int spans_get(struct spans *s, int session_dir_fd, uint64_t now_ns, bool anew, bool quick,
+int spans_get(struct spans *s, uint64_t now_ns, bool anew, bool quick,
 	      struct spans_list *out, struct err *err)
 {
 	int rc = 0;
@@ -261,7 +262,7 @@ int spans_get(struct spans *s, int session_dir_fd, uint64_t now_ns, bool anew, b
 	if (!quick)
 		pthread_mutex_lock(&s->lock);
 	if (anew || now_ns < s->looked_ns || now_ns - s->looked_ns > LOOK_NS)
-		rc = renew(s, session_dir_fd, now_ns, quick, err);
+		rc = renew(s, now_ns, quick, err);
 	rc = rc ? rc : copy(&s->list, out, err);
 	pthread_mutex_unlock(&s->lock);
 	return rc;

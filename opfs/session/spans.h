@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 #include "libspec/spec/span.h"
@@ -27,18 +28,18 @@ struct spans_list { /* sorted by name */
 	size_t nr;
 };
 
-struct spans *spans_new(void); /* NULL: out of memory */
+/* @session_dir_fd, @trusted: see spec_session_list(); borrowed.  NULL: out of memory. */
+struct spans *spans_new(int session_dir_fd, const uid_t *trusted);
 void spans_free(struct spans *s);
 
 /**
  * spans_get - the sessions that exist, and their times
- * @session_dir_fd: always that of the same directory
  * @now_ns: CLOCK_REALTIME
  * @anew: look even if that was done a moment ago
  * @quick: -EAGAIN instead of reading many directories
  * @out: the caller's, spans_list_fini()
  */
-int spans_get(struct spans *s, int session_dir_fd, uint64_t now_ns, bool anew, bool quick,
+int spans_get(struct spans *s, uint64_t now_ns, bool anew, bool quick,
 	      struct spans_list *out, struct err *err);
 void spans_list_fini(struct spans_list *l); /* accepts a zeroed one */
 

@@ -20,8 +20,7 @@ const struct viewer *tree_reader(const struct tree *t, const struct viewer *v)
 
 bool tree_may_see(const struct tree *t, const char *session, const struct viewer *v)
 {
-	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
-	int fd = catalog_store_fd(t->store);
+	int fd = catalog_store_fd(t->store), rc;
 	struct stat st;
 
 	if (sees_all(t, v))
@@ -32,44 +31,20 @@ bool tree_may_see(const struct tree *t, const char *session, const struct viewer
 		return errno == ENOENT;
 	if (!cred_allows(&v->cred, &st, S_IXOTH))
 		return false;
-	strbuf_printf(&path, "samples/%s", session);
-	if (strbuf_error(&path))
-		return false;
-	if (fstatat(fd, path.data, &st, 0))
-		return errno == ENOENT;
+	rc = catalog_store_stat(t->store, session, &st);
+	if (rc)
+		return rc == -ENOENT;
 	return cred_allows(&v->cred, &st, S_IROTH | S_IXOTH);
-}
-
-/*
- * Does samples/SESSION, at @path, stand for the directory @st?  A link leads where only
- * the mount may go, past directories that stop its users: its owner must be the mount's,
- * root or the session's.
- */
-static bool stands_for(const struct tree *t, const char *path, const struct stat *st)
-{
-	struct stat link;
-
-	if (fstatat(catalog_store_fd(t->store), path, &link, AT_SYMLINK_NOFOLLOW))
-		return false;
-	if (S_ISLNK(link.st_mode))
-		return !link.st_uid || link.st_uid == t->o.owner ||
-		       link.st_uid == st->st_uid;
-	return link.st_dev == st->st_dev && link.st_ino == st->st_ino;
 }
 
 /* tree_may_see() of the directory that was opened. */
 bool tree_may_see_opened(const struct tree *t, const struct catalog_dir *d,
 			 const struct viewer *v)
 {
-	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
 	struct stat st;
 
-	if (sees_all(t, v) || d->fd < 0)
-		return true;
-	strbuf_printf(&path, "samples/%s", d->session);
-	return !strbuf_error(&path) && !fstat(d->fd, &st) &&
-	       cred_allows(&v->cred, &st, S_IROTH | S_IXOTH) &&
-	       stands_for(t, path.data, &st);
+	return sees_all(t, v) || d->fd < 0 ||
+	       (!fstat(d->fd, &st) && cred_allows(&v->cred, &st, S_IROTH | S_IXOTH));
 }
 
 /* Takes from *mode the rights of those who may not search the directory @dir above. */
@@ -86,20 +61,16 @@ static void mask_mode(const struct stat *dir, gid_t gid, mode_t *mode)
 /* One mode that says what the kernel would decide on the way to samples/SESSION. */
 static int session_mode(const struct tree *t, const char *session, struct stat *st)
 {
-	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
-	int fd = catalog_store_fd(t->store);
+	int fd = catalog_store_fd(t->store), rc;
 	struct stat top, samples;
 
-	strbuf_printf(&path, "samples/%s", session);
-	if (strbuf_error(&path))
-		return -ENOMEM;
-	if (fstat(fd, &top) || fstatat(fd, "samples", &samples, 0) ||
-	    fstatat(fd, path.data, st, 0))
+	if (fstat(fd, &top) || fstatat(fd, "samples", &samples, 0))
 		return -errno;
+	rc = catalog_store_stat(t->store, session, st);
+	if (rc)
+		return rc;
 	mask_mode(&top, st->st_gid, &st->st_mode);
 	mask_mode(&samples, st->st_gid, &st->st_mode);
-	if (!stands_for(t, path.data, st))
-		st->st_mode &= ~(mode_t)(S_IRWXG | S_IRWXO);
 	return 0;
 }
 

@@ -82,7 +82,7 @@ static int open_one(struct others *o, const char *dir, struct other **out,
 		return err_errno(err, -errno, "%.300s", dir);
 	one->dev = st.st_dev;
 	one->ino = st.st_ino;
-	rc = catalog_store_new(dir, &one->store, err);
+	rc = catalog_store_new(dir, NULL, &one->store, err);
 	one->path = rc ? NULL : strdup(dir);
 	if (!rc && !one->path) {
 		close_one(one);
@@ -167,7 +167,7 @@ static int only_session(const struct ask *a, const char *dir, struct names *out)
 
 	if (rc)
 		return rc;
-	rc = spec_session_list(catalog_store_fd(one->store), &list, a->err);
+	rc = spec_session_list(catalog_store_fd(one->store), NULL, &list, a->err);
 	give_back(a, one);
 	rc = rc ? rc : pick(a, dir, &list, out);
 	names_fini(&list);

@@ -15,6 +15,7 @@
 #include "libspec/name/clock.h"
 #include "libspec/name/glob.h"
 #include "libspec/session/session.h"
+#include "opfs/session/catalog_load.h"
 #include "opfs/session/spans.h"
 #include "opfs/tree/access.h"
 #include "opfs/tree/others.h"
@@ -52,7 +53,8 @@ int tree_sessions(const struct tree *t, const struct viewer *v, struct names *ou
 		  struct err *err)
 {
 	struct names list = { 0 };
-	int rc = spec_session_list(catalog_store_fd(t->store), &list, err);
+	int rc = spec_session_list(catalog_store_fd(t->store),
+				   catalog_store_trusted(t->store), &list, err);
 
 	if (rc == -ENOENT) /* nothing was recorded yet */
 		rc = 0;
@@ -70,26 +72,24 @@ int tree_sessions(const struct tree *t, const struct viewer *v, struct names *ou
 
 static bool exists(const struct tree *t, const char *session)
 {
-	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
 	struct stat st;
+	int rc;
 
 	if (strchr(session, '/') || !strcmp(session, ".") || !strcmp(session, "..") ||
 	    !*session)
 		return false;
 	if (!strcmp(session, "current"))
 		return true;
-	strbuf_printf(&path, "samples/%s", session);
-	return !strbuf_error(&path) &&
-	       !fstatat(catalog_store_fd(t->store), path.data, &st, 0) &&
-	       S_ISDIR(st.st_mode);
+	rc = catalog_store_stat(t->store, session, &st);
+	return !rc || rc == -ELOOP || rc == -EXDEV; /* entering it tells why not */
 }
 
 static int not_yours(const struct ask *a, const char *session)
 {
-	return err_set(a->err, -EACCES,
-		       "session %.100s: its directory does not allow you to read it (its "
-		       "owner can: chmod o+rx)",
-		       session);
+	struct stat st;
+	int rc = catalog_store_stat(a->t->store, session, &st);
+
+	return catalog_no_session(session, rc ? rc : -EACCES, a->err);
 }
 
 /* The sessions of the tree's directory that the viewer may see. */
@@ -285,8 +285,7 @@ static int resolve(const struct ask *a, const struct spec *spec, bool anew,
 	int rc = spec_span_parse(tag, spec->values[tag->id]->text, now, &want, a->err);
 
 	rc = rc ? rc
-		: spans_get(a->t->spans, catalog_store_fd(a->t->store), now, anew,
-			    viewer_quick(a->v), list, a->err);
+		: spans_get(a->t->spans, now, anew, viewer_quick(a->v), list, a->err);
 	if (!rc && without) /* those that have gone since are left out already */
 		rc = tree_session_list(a, without->raw, &excluded);
 	if (rc == -ENOENT)
@@ -495,8 +494,7 @@ int tree_span_names(const struct ask *a, const struct spec_tag *tag, struct name
 {
 	CLEANUP(free_list) struct spans_list list = { 0 };
 	uint64_t now = clock_real_ns();
-	int rc = spans_get(a->t->spans, catalog_store_fd(a->t->store), now, false,
-			   viewer_quick(a->v), &list, a->err);
+	int rc = spans_get(a->t->spans, now, false, viewer_quick(a->v), &list, a->err);
 
 	if (rc)
 		return rc;

@@ -42,11 +42,16 @@ int tree_new(const struct tree_options *o, struct tree **out, struct err *err)
 	t->syms = t->server && t->cache ? sym_cache_new(t->server, t->cache) : NULL;
 	t->reasons = reasons_new();
 	t->resolver = t->server ? resolver_new(t->server) : NULL;
-	t->spans = spans_new();
-	if (failed || !t->syms || !t->reasons || !t->resolver || !t->spans)
+	if (failed || !t->syms || !t->reasons || !t->resolver)
 		rc = err_set(err, -ENOMEM, "out of memory");
 	else
-		rc = catalog_store_new(o->session_dir, &t->store, err);
+		rc = catalog_store_new(o->session_dir, o->shared ? &o->owner : NULL,
+				       &t->store, err);
+	if (!rc) {
+		t->spans = spans_new(catalog_store_fd(t->store),
+				     catalog_store_trusted(t->store));
+		rc = t->spans ? 0 : err_set(err, -ENOMEM, "out of memory");
+	}
 	if (rc)
 		tree_free(t);
 	else
@@ -153,16 +158,32 @@ bool tree_is_probe(const char *name, size_t len)
 	return reasons_is_probe(name, len);
 }
 
-bool tree_asks_outside(const struct place *from, const char *name, size_t len)
+/* The tag that @name gives a value, or NULL. */
+static const struct spec_tag *tag_of(const struct place *from, const char *name,
+				     size_t len)
 {
-	const struct spec_tag *tag = from->tag;
 	struct spec_word word;
 
-	if (from->kind == PLACE_PROFILE)
-		tag = spec_word_parse(name, len, &word) && word.value ? word.tag : NULL;
-	else if (from->kind != PLACE_VALUES && from->kind != PLACE_PREFIX)
-		tag = NULL;
-	return tag && (tag->id == SPEC_SYMBOL || tag->kind == SPEC_TAG_IMAGES);
+	if (from->kind == PLACE_VALUES || from->kind == PLACE_PREFIX)
+		return from->tag;
+	if (from->kind != PLACE_ROOT && from->kind != PLACE_PROFILE)
+		return NULL;
+	return spec_word_parse(name, len, &word) && word.value ? word.tag : NULL;
+}
+
+struct tree_hint tree_hint(const struct place *from, const char *name, size_t len)
+{
+	const struct spec_tag *tag = tag_of(from, name, len);
+	bool root = from->kind == PLACE_ROOT && !tree_root_entry(name);
+	bool outside = tag && (tag->id == SPEC_SYMBOL || tag->kind == SPEC_TAG_IMAGES);
+	bool sessions =
+		tag && (tag->id == SPEC_SESSION || tag->id == SPEC_SESSION_EXCLUDE ||
+			tag->kind == SPEC_TAG_SPAN);
+
+	return (struct tree_hint){
+		.slow = root || outside || sessions,
+		.personal = outside || sessions || (tag && tag->kind == SPEC_TAG_TASKS),
+	};
 }
 
 static int walk_from(struct tree *t, struct place *at, const char *path,

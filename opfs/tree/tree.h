@@ -52,9 +52,15 @@ int tree_step(struct tree *t, const struct place *from, const char *name, size_t
 int tree_walk(struct tree *t, const char *path, const struct viewer *v, struct place *out,
 	      size_t *bad, struct err *err);
 
-/* Does @name, if it leads anywhere, lead to a directory, and may only files outside the
- * session directory tell whether it does: a symbol, or an image by its path? */
-bool tree_asks_outside(const struct place *from, const char *name, size_t len);
+/* What can be said of a name in a directory before looking for it. */
+struct tree_hint {
+	/* If it leads anywhere, it leads to a directory; and to find out, sessions have
+	 * to be read, or files outside the session directory. */
+	bool slow;
+	/* Users with different rights may find different things behind it. */
+	bool personal;
+};
+struct tree_hint tree_hint(const struct place *from, const char *name, size_t len);
 
 /* Moves a place to the newest generation of its sessions; -ENOENT if it selects nothing
  * there any more, or the session has gone. */

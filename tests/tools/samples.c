@@ -72,7 +72,7 @@ static int print_totals(const char *dir, struct err *err)
 	CLEANUP(names_fini) struct names list = { 0 };
 	CLEANUP(close_fd) int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int rc = fd < 0 ? err_errno(err, -errno, "%s", dir)
-			: spec_session_list(fd, &list, err);
+			: spec_session_list(fd, NULL, &list, err);
 	struct spec_abi abi;
 	bool foreign = !rc && !spec_abi_read(fd, &abi, NULL) && !spec_abi_is_native(&abi);
 

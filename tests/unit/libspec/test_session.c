@@ -163,13 +163,13 @@ Test(session, list_has_directories_sorted)
 	CLEANUP(scratch_fini) struct scratch s = scratch_new();
 	CLEANUP(names_fini) struct names l = { 0 };
 
-	cr_expect_eq(spec_session_list(s.fd, &l, NULL), -ENOENT);
+	cr_expect_eq(spec_session_list(s.fd, NULL, &l, NULL), -ENOENT);
 	touch(&s, "samples/operf.log");
 	touch(&s, "samples/run2/x");
 	touch(&s, "samples/current/x");
 	touch(&s, "samples/.hidden/x");
 	touch(&s, "samples/a,b/x");
-	cr_assert_eq(spec_session_list(s.fd, &l, NULL), 0);
+	cr_assert_eq(spec_session_list(s.fd, NULL, &l, NULL), 0);
 	cr_assert_eq(l.len, 3);
 	cr_expect_str_eq(l.data[0], "a,b");
 	cr_expect_str_eq(l.data[1], "current");

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "opfs/session/catalog.h"
 #include "opfs/session/catalog_load.h"
 #include "opfs/session/catalog_store.h"
@@ -17,7 +18,7 @@ static struct catalog *a, *b, *c; /* what a test got */
 static void setup(void)
 {
 	sessions_init(&disk);
-	cr_assert_eq(catalog_store_new(disk.dir, &store, NULL), 0);
+	cr_assert_eq(catalog_store_new(disk.dir, NULL, &store, NULL), 0);
 }
 
 static void teardown(void)
@@ -54,6 +55,28 @@ static struct catalog *get_changed(const char *name, uint64_t generation)
 	}
 	cr_assert_neq(now->generation, generation);
 	return now;
+}
+
+Test(catalog, takes_no_more_memory_for_a_user_than_others_leave)
+{
+	enum { SOMEBODY = 60001, ANOTHER };
+	struct err err = { 0 };
+
+	a = get("current", NULL);
+	b = catalog_borrow(a, 1);
+	c = catalog_borrow(a, 1);
+	cr_assert(b && c);
+	b->arena.total = c->arena.total = 300 << 20;
+	cr_expect_eq(catalog_charge(b, SOMEBODY, &err), 0);
+	cr_expect_eq(catalog_charge(c, SOMEBODY, &err), -ENFILE);
+	cr_expect(strstr(err.msg, "others leave for you"), "%s", err.msg);
+	cr_expect_eq(catalog_charge(c, ANOTHER, &err), 0);
+	/* until it is freed */
+	catalog_put(TAKE(b));
+	catalog_put(TAKE(c));
+	c = catalog_borrow(a, 1);
+	c->arena.total = 300 << 20;
+	cr_expect_eq(catalog_charge(c, SOMEBODY, &err), 0);
 }
 
 Test(catalog, of_current_is_empty_before_anything_was_recorded)

@@ -24,7 +24,7 @@ static void setup(void)
 	sessions_write(&disk, "samples/" OLD "/images", "# opfs images 1\n");
 	sessions_write(&disk, "samples/" OLD "/stats/live", "1 1000000000 closed\n");
 	sessions_live(&disk, generation, false);
-	cr_assert_eq(catalog_store_new(disk.dir, &store, NULL), 0);
+	cr_assert_eq(catalog_store_new(disk.dir, NULL, &store, NULL), 0);
 }
 
 static void teardown(void)

@@ -41,7 +41,7 @@ static void setup(void)
 			     (struct sessions_file){ .session = name, .samples = 1 });
 		write_times(i, i ? "closed" : "live", 1000 + i);
 	}
-	spans = spans_new();
+	spans = spans_new(disk.fd, NULL);
 	cr_assert(spans);
 }
 
@@ -57,8 +57,8 @@ static void get(struct spans_list *out)
 {
 	struct err err = { 0 };
 
-	cr_assert_eq(spans_get(spans, disk.fd, clock_real_ns(), true, false, out, &err),
-		     0, "%s", err.msg);
+	cr_assert_eq(spans_get(spans, clock_real_ns(), true, false, out, &err), 0, "%s",
+		     err.msg);
 }
 
 /* A session that came makes the list be made anew; what closed sessions say is not read

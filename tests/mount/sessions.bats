@@ -1,0 +1,169 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Users of one mount may store sessions beside each other: one user's keep nobody else
+# from theirs, nor lead the mount anywhere.
+
+bats_require_minimum_version 1.5.0
+load ../lib/opfs
+load ../lib/mount
+load ../lib/slowfs
+load ../lib/users
+
+setup_file() {
+	build_slowfs
+}
+
+setup() {
+	users_setup
+}
+
+teardown() {
+	users_teardown
+}
+
+# Sessions NAME... with ten samples each.
+sessions() {
+	printf '%s\n' "$@" | jq -sR 'split("\n") | map(select(. != "") | {session: .,
+		app: "/bin/true", samples: {"0x1100": 10}})' | mksession
+}
+
+# So many requests wait for the mount's answers.
+requests_wait() {
+	local at=/sys/fs/fuse/connections
+
+	mountpoint -q $at || mount -t fusectl none $at
+	[ "$(cat "$at/$(mountpoint -d "$M" | cut -d: -f2)/waiting")" -ge "$1" ]
+}
+
+@test "a file system that never answers, mounted among or in sessions, is not asked" {
+	sessions saved other
+	mkdir "$D/samples/dead"
+	slow "$W/slow"
+	chown -R $bob "$W/slow/real"
+	mount --bind "$W/slow/mnt" "$D/samples/dead"
+	mkdir "$D/samples/other/{root}/bound"
+	mount --bind "$W/slow/mnt" "$D/samples/other/{root}/bound"
+	ln -s "$W/slow/mnt" "$D/samples/link"
+	chown -h $bob "$D/samples/link"
+	shared_mount
+	answers never
+	run -0 as $alice ls -l "$M"
+	[[ $output == *saved* && $output == *other* ]]
+	[[ $output != *dead* && $output != *link* ]]
+	run -0 as $alice cat "$M/session:*/summary"
+	[[ $output == *" 20 "* ]]
+	run -0 as $alice cat "$M/other/status"
+	[[ $output == *"another file system: not entered"* ]]
+	run as $alice cat "$M/dead/summary"
+	[ "$status" != 0 ]
+	run as $alice cat "$M/link/summary"
+	[ "$status" != 0 ]
+	run -0 as $alice cat "$M/status"
+	[[ $output == *"session dead: another file system is mounted there"* ]]
+	[[ $output == *"session link: is a link"* ]]
+	# who mounts for himself trusts what he mounts
+	answers 0
+	unmount "$M"
+	"$OPFS" mount --session-dir "$D" "$M"
+	ls -l "$M/dead" "$M/link"
+}
+
+@test "a session that takes long keeps nobody from the directory, and is given up" {
+	sessions mine
+	slow "$W/slow"
+	mkdir "$W/slow/real/large"
+	mkdir "$W/one"
+	D=$W/one sessions large
+	for i in $(seq 300); do
+		cp -r "$W/one/samples/large" "$W/slow/real/large/s$i"
+	done
+	mkdir "$W/slow/real/session"
+	mv "$W/slow/real/large" "$W/slow/real/session/{root}"
+	chown -R $bob "$W/slow/real/session"
+	ln -s "$W/slow/mnt/session" "$D/samples/large"
+	shared_mount
+	answers 100
+	# the first second of half a minute
+	start_as $bob cat "$M/large/summary"
+	reader=$busy_pid
+	wait_for requests_wait 1
+	run as $bob mkdir "$M/new"
+	[ "$status" != 0 ]
+	run -0 as $alice cat "$M/mine/summary"
+	[[ $output == *" 10 "* ]]
+	requests_wait 1
+	run ! wait "$reader"
+	run -0 as $bob cat "$M/status"
+	[[ $output == *"session large: too large to be read for several users"* ]]
+	# now it would be quick, but nobody waits for it twice
+	answers 0
+	run ! as $alice cat "$M/large/summary"
+	run -0 as $alice cat "$M/session:*/summary"
+	[[ $output == *" 10 "* ]]
+	run -0 as $alice cat "$M/session:*/status"
+	[[ $output == *"session large: too large to be read for several users"* ]]
+	"$OPFS" cat --session-dir "$D" large/summary
+}
+
+@test "tables that would fill memory are not read for others, nor by name alone" {
+	sessions mine huge
+	chown -R $bob "$D/samples/huge"
+	truncate -s 17M "$D/samples/huge/images"
+	shared_mount
+	run ! as $bob cat "$M/huge/summary"
+	run -0 as $alice cat "$M/session:*/summary"
+	[[ $output == *" 10 "* ]]
+	run -0 as $alice cat "$M/session:*/status"
+	[[ $output == *"session huge: too large to be read for several users"* ]]
+	# whom the mount trusts may have them
+	chown -R root "$D/samples/huge"
+	unmount "$M"
+	shared_mount
+	run -0 as $alice cat "$M/huge/status"
+	[[ $output == *"images: "* ]]
+}
+
+# The inode numbers of a path, as three requests give them.
+numbers() {
+	as "$1" stat -c %i "$2"
+	as "$1" ls -di "$2" | cut -d' ' -f1
+	as "$1" ls -d "$2"/ >"$W/list" && as "$1" stat -c %i "$2"
+}
+
+@test "a session has one inode number, whoever asked first and whether it was read" {
+	sessions saved other
+	shared_mount
+	for path in saved other 'session:*' session:saved last:1d 'event:*'; do
+		for who in $alice $bob; do
+			numbers $who "$M/$path" >"$W/numbers" 2>/dev/null || true
+			[ "$(sort -u "$W/numbers" | wc -l)" -le 1 ]
+		done
+	done
+	[ "$(as $alice stat -c %i "$M/saved")" = "$(as $bob stat -c %i "$M/saved")" ]
+	[ "$(as $alice stat -c %i "$M/saved")" = \
+		"$(as $bob ls -i "$M" | awk '$2 == "saved" { print $1 }')" ]
+	as $alice find "$M/session:*/" -maxdepth 2 >"$W/found"
+	grep -q summary "$W/found"
+}
+
+@test "who stands in sessions chosen by a pattern stays there, whoever else asks for it" {
+	sessions hers his
+	chown -R $alice "$D/samples/hers"
+	chown -R $bob "$D/samples/his"
+	chmod 700 "$D/samples/hers" "$D/samples/his"
+	mkdir -m 777 "$W/out"
+	shared_mount
+	start_as $alice bash -c "cd '$M/session:h*' && cat status >'$W/out/before' &&
+		until [ -e '$W/out/go' ]; do sleep 0.1; done
+		{ ls; cat status; } >'$W/out/after' 2>&1; touch '$W/out/done'"
+	wait_for test -s "$W/out/before"
+	as $bob cat "$M/session:h*/status" >"$W/out/his"
+	touch "$W/out/go"
+	wait_for test -e "$W/out/done"
+	cd "$W/out"
+	grep -q hers before
+	grep -q hers after
+	grep -q his his
+	! grep -qw his before after
+	! grep -q hers his
+}
