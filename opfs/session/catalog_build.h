@@ -36,9 +36,10 @@ struct catalog_build {
 	struct strbuf text;
 	struct err *err;
 	/* Of the session that is being read, if that is bounded; else 0. */
-	uint64_t until_ns; /* CLOCK_MONOTONIC */
-	size_t max_arena;  /* bytes */
-	off_t max_copied;  /* bytes */
+	uint64_t until_ns;     /* CLOCK_MONOTONIC */
+	uint64_t until_cpu_ns; /* clock_thread_ns() */
+	size_t max_arena;      /* bytes */
+	off_t max_copied;      /* bytes */
 };
 
 /* All below return 0 or -errno, with b->err set. */

@@ -83,7 +83,6 @@ requests_wait() {
 	ln -s "$W/slow/mnt/session" "$D/samples/large"
 	shared_mount
 	answers 100
-	# the first second of half a minute
 	start_as $bob cat "$M/large/summary"
 	reader=$busy_pid
 	wait_for requests_wait 1
