@@ -50,18 +50,19 @@ const struct spec_task *catalog_task(const struct catalog *c,
 static pthread_mutex_t charges_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct share charges = { .total = 1ull << 30, .fair = true };
 
-/* What it takes on the heap, about. */
+/* What it takes on the heap, about; and descriptors, of which there are fewer. */
 static uint64_t catalog_bytes(const struct catalog *c)
 {
 	/* names in tables are allocated one by one */
-	enum { ROW = 256 };
-	uint64_t bytes = sizeof(*c) + c->arena.total;
+	enum { ROW = 256, DESCRIPTOR = 32 << 10 };
+	uint64_t bytes = sizeof(*c) + c->arena.total + DESCRIPTOR;
 
 	for (size_t i = 0; i < c->nr_dirs; i++) {
 		const struct catalog_dir *d = &c->dirs[i];
 
 		if (!d->part)
-			bytes += (d->rows.nr + d->tasks.nr) * ROW + d->tasks.texts.total;
+			bytes += (d->rows.nr + d->tasks.nr) * ROW + d->tasks.texts.total +
+				 DESCRIPTOR;
 	}
 	return bytes;
 }

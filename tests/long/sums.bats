@@ -1,0 +1,42 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The sums of sessions that one user of a mount looks up take no more than others leave.
+
+bats_require_minimum_version 1.5.0
+load ../lib/opfs
+load ../lib/mount
+load ../lib/users
+
+setup() {
+	users_setup
+}
+
+teardown() {
+	users_teardown
+}
+
+@test "who looks up ever other sums gets ENFILE, and others what they want" {
+	# mine and s1 to s14, with ten samples each
+	jq -n '[("mine", "s\(range(1; 15))") | {session: ., app: "/bin/true",
+		samples: {"0x1100": 10}}]' | mksession
+	shared_mount
+	run as $bob python3 - "$M" <<-'END'
+	import itertools, os, sys
+	done = 0
+	for n in range(2, 15):
+	    for names in itertools.combinations(["s%d" % i for i in range(1, 15)], n):
+	        try:
+	            os.stat(sys.argv[1] + "/session:" + ",".join(names))
+	        except OSError as e:
+	            print(e.strerror, done)
+	            sys.exit()
+	        done += 1
+	END
+	[[ $output == "Too many open files in system "* ]]
+	[ "${output##* }" -gt 1000 ]
+	run -0 as $bob cat "$M/status"
+	[[ $output == *"the sessions that you have looked at here take as much memory"* ]]
+	run -0 as $alice cat "$M/mine/summary" "$M/session:mine,s1/summary"
+	[[ $output == *" 10 "*" 20 "* ]]
+	[ "$(ls "/proc/$(mount_pids "$M")/fd" | wc -l)" -lt 20000 ]
+}
