@@ -159,8 +159,8 @@ void fs_found_fini(struct node_found *found)
 /*
  * A file's text, if it is cached.  Otherwise GETATTR and OPEN make it: until LOOKUP is
  * answered, the kernel blocks all others that look the name up, even against signals.
- * Files of the root may read otherwise the next time, so their text is made here, and is
- * part of the node.
+ * Files of the root may read otherwise the next time, so their text is part of the node,
+ * and made here if no session has to be read for it.
  */
 static int find_text(struct fuse_fs *fs, const struct viewer *v, struct node_found *found)
 {
@@ -169,7 +169,7 @@ static int find_text(struct fuse_fs *fs, const struct viewer *v, struct node_fou
 	int rc = 0;
 
 	found->keep_text = !found->place.cat;
-	if (!text && found->keep_text)
+	if (!text && found->keep_text && !tree_text_is_slow(&found->place))
 		rc = tree_text(fs->tree, &found->place, v, &text, &err);
 	if (rc)
 		return rc;

@@ -297,6 +297,8 @@ static bool still_fits(const struct node *n, const struct node_place *was,
 		return false;
 	if (!S_ISREG(found->attr.mode))
 		return true;
+	if (n->keep_text && n->attr.sized && !found->text) /* it may read otherwise */
+		return false;
 	if (n->attr.sized && found->text &&
 	    (n->digest != found->digest || n->attr.size != found->text->len))
 		return false;

@@ -57,7 +57,8 @@ struct catalog_dir {
 	char *session;
 	int fd; /* -1: "current" is not there yet */
 	uint64_t dev, ino, mtime_ns;
-	bool sealed;   /* it has a MANIFEST: it will not change */
+	bool sealed; /* it has a MANIFEST: it will not change */
+	uid_t owner;
 	bool given_up; /* too large to be read; of a sum */
 	bool escaped;  /* names in it are escaped: it is a session of ours */
 	const struct spec_abi

@@ -35,11 +35,11 @@ struct catalog_build {
 	VEC(char *) lines; /* notes, throttled events */
 	struct strbuf text;
 	struct err *err;
-	/* Of the session that is being read, if that is bounded; else 0. */
-	uint64_t until_ns;     /* CLOCK_MONOTONIC */
-	uint64_t until_cpu_ns; /* clock_thread_ns() */
-	size_t max_arena;      /* bytes */
-	off_t max_copied;      /* bytes */
+	/* Of the session that is being read, if that is bounded; else @max_ns is 0. */
+	uint64_t begun_ns, begun_cpu_ns; /* CLOCK_MONOTONIC, clock_thread_ns() */
+	uint64_t max_ns;
+	size_t max_arena; /* bytes */
+	off_t max_copied; /* bytes */
 };
 
 /* All below return 0 or -errno, with b->err set. */

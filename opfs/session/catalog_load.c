@@ -19,8 +19,8 @@
 enum { COPY_NODES = 4096 };
 
 /* Of a session whose owner is not trusted: one user must not keep others waiting, nor
- * fill memory and disk.  Reading 100,000 files took 8 s of processor time. */
-enum { MAX_CPU_S = 10, MAX_S = 20 };
+ * fill memory and disk.  50,000 files took 4 s of processor time. */
+#define MAX_NS (5 * CLOCK_NS_PER_S)
 enum { MAX_TABLE = 16 << 20, MAX_ARENA = 128 << 20, MAX_COPY = 256 << 20 };
 
 /* ---- bounds */
@@ -34,22 +34,33 @@ static int too_large(const struct catalog_build *b, struct err *err)
 		       b->c->dirs[b->dir].session);
 }
 
+/* The time that reading this session took: of the processor, or, while it waited for the
+ * disk or for others, half of it. */
+static uint64_t spent_ns(const struct catalog_build *b)
+{
+	uint64_t cpu = clock_thread_ns() - b->begun_cpu_ns;
+	uint64_t all = clock_mono_ns() - b->begun_ns;
+
+	return cpu > all / 2 ? cpu : all / 2;
+}
+
 /* Is it time to stop? */
 static int check_bounds(const struct catalog_build *b, struct err *err)
 {
 	if (viewer_gone(b->viewer))
 		return err_set(err, -EINTR, "interrupted");
-	if (b->until_ns &&
-	    (clock_mono_ns() > b->until_ns || clock_thread_ns() > b->until_cpu_ns ||
-	     b->c->arena.total > b->max_arena || b->copied > b->max_copied))
+	if (b->max_ns && (spent_ns(b) > b->max_ns || b->c->arena.total > b->max_arena ||
+			  b->copied > b->max_copied))
 		return too_large(b, err);
 	return 0;
 }
 
-static void set_bounds(struct catalog_build *b)
+/* @left_ns: what the owner's sessions may take now */
+static void set_bounds(struct catalog_build *b, uint64_t left_ns)
 {
-	b->until_ns = clock_mono_ns() + MAX_S * CLOCK_NS_PER_S;
-	b->until_cpu_ns = clock_thread_ns() + MAX_CPU_S * CLOCK_NS_PER_S;
+	b->begun_ns = clock_mono_ns();
+	b->begun_cpu_ns = clock_thread_ns();
+	b->max_ns = left_ns < MAX_NS ? left_ns : MAX_NS;
 	b->max_arena = b->c->arena.total + MAX_ARENA;
 	b->max_copied = b->copied + MAX_COPY;
 }
@@ -299,6 +310,23 @@ static void set_taken(const struct catalog_build *b, struct catalog_dir *d)
 		stored + spec_stats_lost(&d->stats) + spec_stats_ignored(&d->stats);
 }
 
+/* Of another user: may it be read now, and how far? */
+static int bound_session(struct catalog_build *b, const struct catalog_dir *d)
+{
+	struct given_up *g = b->from->given_up;
+	uint64_t left = given_up_left(g, d->owner);
+
+	if (given_up_has(g, d->dev, d->ino))
+		return too_large(b, b->err);
+	if (!left)
+		return err_set(b->err, -EFBIG,
+			       "session %.100s: not read now, those of its owner have "
+			       "kept others waiting for too long: try again in a minute",
+			       d->session);
+	set_bounds(b, left);
+	return has_large_tables(d) ? too_large(b, b->err) : 0;
+}
+
 /* Opens the session @d; d->fd stays -1 if it is "current" and not there yet. */
 static int open_session(struct catalog_build *b, int samples_fd, struct catalog_dir *d)
 {
@@ -317,13 +345,9 @@ static int open_session(struct catalog_build *b, int samples_fd, struct catalog_
 	d->dev = st.st_dev;
 	d->ino = st.st_ino;
 	d->mtime_ns = clock_ns_of(&st.st_mtim);
-	if (!trusted || !st.st_uid || st.st_uid == *trusted)
-		b->until_ns = 0;
-	else if (given_up_has(b->from->given_up, d->dev, d->ino) || has_large_tables(d))
-		return too_large(b, b->err);
-	else
-		set_bounds(b);
-	return 0;
+	d->owner = st.st_uid;
+	b->max_ns = 0;
+	return trusted && st.st_uid && st.st_uid != *trusted ? bound_session(b, d) : 0;
 }
 
 static int read_opened(struct catalog_build *b, struct catalog_dir *d)
@@ -362,6 +386,7 @@ static int leave_out(struct catalog_build *b, struct catalog_dir *d, size_t flat
 				   .fd = -1,
 				   .dev = d->dev,
 				   .ino = d->ino,
+				   .owner = d->owner,
 				   .given_up = true };
 
 	b->flat.len = flat;
@@ -387,9 +412,12 @@ static int read_session(struct catalog_build *b, int samples_fd, const char *nam
 	rc = open_session(b, samples_fd, d);
 	if (!rc && d->fd >= 0)
 		rc = read_opened(b, d);
+	if (b->max_ns)
+		given_up_spend(b->from->given_up, d->owner, spent_ns(b));
 	if (rc != -EFBIG)
 		return rc;
-	if (!given_up_has(b->from->given_up, d->dev, d->ino))
+	/* not for what others of the same owner took */
+	if (b->max_ns == MAX_NS)
 		given_up_add(b->from->given_up, d->dev, d->ino);
 	return alone ? rc : leave_out(b, d, flat, cg);
 }

@@ -137,6 +137,14 @@ int catalog_store_stat(const struct catalog_store *s, const char *session,
 		       : spec_session_stat(samples_fd, session, s->from.trusted, st);
 }
 
+bool catalog_store_trusts(const struct catalog_store *s, const char *session)
+{
+	struct stat st;
+
+	return !s->from.trusted || catalog_store_stat(s, session, &st) || !st.st_uid ||
+	       st.st_uid == *s->from.trusted;
+}
+
 const char *catalog_store_path(const struct catalog_store *s)
 {
 	return s->path;
@@ -173,7 +181,10 @@ static enum freshness look_at(struct catalog_store *s, int samples_fd,
 	if (is_same(s, d, samples_fd))
 		return FRESH;
 	if (d->given_up)
-		return given_up_has(&s->given_up, d->dev, d->ino) ? FRESH : STALE;
+		return given_up_has(&s->given_up, d->dev, d->ino) ||
+				       !given_up_left(&s->given_up, d->owner)
+			       ? FRESH
+			       : STALE;
 	rc = spec_session_stat(samples_fd, d->session, s->from.trusted, &st);
 	if (rc)
 		return d->fd < 0 && rc == -ENOENT ? FRESH : STALE;

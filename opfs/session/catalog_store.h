@@ -30,6 +30,8 @@ const uid_t *catalog_store_trusted(const struct catalog_store *s); /* or NULL */
 /* Attributes of a session's directory: 0 or -errno, see spec_session_stat(). */
 int catalog_store_stat(const struct catalog_store *s, const char *session,
 		       struct stat *st);
+/* Is a session read without bounds: is it of a trusted owner, or are all trusted? */
+bool catalog_store_trusts(const struct catalog_store *s, const char *session);
 const char *catalog_store_path(const struct catalog_store *s);
 /* True if catalog_store_get() would answer at once, without reading a session. */
 bool catalog_store_ready(struct catalog_store *s, char *const *names, size_t nr);

@@ -67,6 +67,11 @@ static void add_session(struct tree *t, const char *name, const struct viewer *v
 
 	tree_listed_session(name, &listed);
 	strbuf_printf(out, "  %-24s ", strbuf_str(&listed));
+	if (!catalog_store_trusts(t->store, name) &&
+	    !catalog_store_ready(t->store, names, 1)) {
+		strbuf_puts(out, "of another user; nobody has looked into it yet\n");
+		return;
+	}
 	if (catalog_store_get(t->store, names, 1, v, &c, &why)) {
 		strbuf_printf(out, "cannot be read: %s\n", why.msg);
 		return;

@@ -2,6 +2,7 @@
 #include "opfs/tree/text.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/until.h"
@@ -248,6 +249,11 @@ int tree_shown(struct tree *t, const struct place *p, const struct viewer *v,
 	*out = TAKE(j.profile);
 	tree_job_fini(&j);
 	return 0;
+}
+
+bool tree_text_is_slow(const struct place *p)
+{
+	return p->kind == PLACE_ROOT_FILE && !strcmp(p->file, "status");
 }
 
 struct text *tree_text_cached(struct tree *t, const struct place *p,
