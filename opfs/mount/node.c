@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/strbuf.h"
 
 /* A text in a file takes a descriptor and no memory: it counts as this part of it. */
@@ -16,6 +17,8 @@ enum { FILE_TEXT_SHARE = 64 };
 enum { MAX_NODES = 1 << 19 };
 /* When so many have gone, their memory goes back to the system. */
 enum { MANY_NODES = 1 << 16 };
+/* So many places are dropped at once, since the lock is held. */
+enum { MAX_DROPS = 64 };
 
 struct node_place *node_place_new(struct place *p)
 {
@@ -55,9 +58,6 @@ static size_t text_cost(const struct text *x)
 struct shown {
 	int refs; /* atomic */
 	struct text *text;
-	/* Of a live session's file, else NULL.  Its text cannot be made again, so the
-	 * catalog is freed with it. */
-	struct node_place *place;
 };
 
 static void *shown_get(void *obj)
@@ -75,7 +75,6 @@ static void shown_put(void *obj)
 	if (!s || __atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL))
 		return;
 	text_put(s->text);
-	node_place_put(s->place);
 	free(s);
 }
 
@@ -90,25 +89,68 @@ static struct shown *shown_of(const struct node_table *t, const struct node *n)
 	return cache_peek(t->cache, &shown_kind, &n->id, sizeof(n->id));
 }
 
-/* Where a node is, referenced, or NULL.  Lock held. */
-static struct node_place *place_of(const struct node_table *t, const struct node *n)
-{
-	struct node_place *np = NULL;
-	struct shown *s;
-
-	if (n->place)
-		return node_place_get(n->place);
-	s = shown_of(t, n);
-	if (s && s->place)
-		np = node_place_get(s->place);
-	shown_put(s);
-	return np;
-}
+/* ---- places in live sessions, which go when nobody has used them for a while */
 
 static bool is_live(const struct node_place *np)
 {
 	return np && np->p.cat && !place_saved(&np->p);
 }
+
+/* Lock held, as for all below. */
+static void unlist(struct node_table *t, struct node *n)
+{
+	if (n->listed)
+		TAILQ_REMOVE(&t->live, n, live);
+	n->listed = false;
+}
+
+/* The node's place was set or used. */
+static void list_live(struct node_table *t, struct node *n)
+{
+	unlist(t, n);
+	if (!is_live(n->place))
+		return;
+	TAILQ_INSERT_TAIL(&t->live, n, live);
+	n->listed = true;
+	n->used_ns = clock_mono_ns();
+}
+
+/* What it was made from is freed: a directory is looked for again, a file is another
+ * one. */
+static void drop_place(struct node_table *t, struct node *n)
+{
+	unlist(t, n);
+	node_place_put(TAKE(n->place));
+	if (S_ISDIR(n->attr.mode))
+		n->later = true;
+}
+
+static void drop_unused(struct node_table *t)
+{
+	uint64_t now = clock_mono_ns();
+	struct node *n = TAILQ_FIRST(&t->live);
+
+	for (int i = 0; i < MAX_DROPS && n && n->used_ns + t->keep_ns < now; i++) {
+		drop_place(t, n);
+		n = TAILQ_FIRST(&t->live);
+	}
+}
+
+static uint64_t generation_of(const struct node_place *np)
+{
+	return np->p.cat ? place_generation(&np->p) : 0;
+}
+
+static void set_place(struct node_table *t, struct node *n, struct node_place *place)
+{
+	node_place_put(n->place);
+	n->place = place;
+	n->generation = generation_of(place);
+	list_live(t, n);
+	drop_unused(t);
+}
+
+/* ---- texts of nodes */
 
 /* A text that cannot be made again. */
 static void pin_text(struct node_table *t, struct node *n, struct text *text)
@@ -122,30 +164,23 @@ static void pin_text(struct node_table *t, struct node *n, struct text *text)
 	text_put(old);
 }
 
-/* For the next OPEN.  Lock not held: the cache may free much. */
+/* For the next OPEN.  Of a live session's file it cannot be made again, so what that
+ * would take is freed.  Lock not held: the cache may free much. */
 static void keep_text(struct node_table *t, struct node *n, struct text *text)
 {
 	struct shown *s = calloc(1, sizeof(*s));
-	struct node_place *was = NULL;
 
 	if (!s)
 		return;
 	s->refs = 1;
 	s->text = text_get(text);
+	if (cache_set(t->cache, &shown_kind, &n->id, sizeof(n->id), s,
+		      sizeof(*s) + text_cost(text)))
+		return;
 	pthread_mutex_lock(&t->lock);
-	s->place = place_of(t, n);
+	if (is_live(n->place))
+		drop_place(t, n);
 	pthread_mutex_unlock(&t->lock);
-	if (!is_live(s->place))
-		node_place_put(TAKE(s->place));
-	if (!cache_set(t->cache, &shown_kind, &n->id, sizeof(n->id), shown_get(s),
-		       sizeof(*s) + text_cost(text)) &&
-	    s->place) {
-		pthread_mutex_lock(&t->lock);
-		was = TAKE(n->place);
-		pthread_mutex_unlock(&t->lock);
-	}
-	node_place_put(was);
-	shown_put(s);
 }
 
 static void take_text(struct node_table *t, struct node *n, struct text *text)
@@ -190,6 +225,7 @@ static void unname(struct node_table *t, struct node *n)
 	strbuf_fini(&key);
 }
 
+/* Not in the table any more. */
 static void node_free(struct node *n)
 {
 	node_place_put(n->place);
@@ -207,6 +243,7 @@ static void put_locked(struct node_table *t, struct node *n, int refs)
 		if (S_ISREG(n->attr.mode))
 			cache_drop(t->cache, &shown_kind, &n->id, sizeof(n->id));
 		unname(t, n);
+		unlist(t, n);
 		map_u64_del(&t->by_id, n->id);
 		share_give(&t->share, n->uid, 1);
 		node_free(n);
@@ -221,8 +258,11 @@ int node_table_init(struct node_table *t, struct place *root,
 {
 	struct node *n = calloc(1, sizeof(*n));
 
-	*t = (struct node_table){ .cache = cache, .last_id = 1 };
+	*t = (struct node_table){ .cache = cache,
+				  .last_id = 1,
+				  .keep_ns = 10 * CLOCK_NS_PER_S };
 	pthread_mutex_init(&t->lock, NULL);
+	TAILQ_INIT(&t->live);
 	share_init(&t->share, MAX_NODES, fair);
 	if (n)
 		n->place = node_place_new(root);
@@ -280,18 +320,9 @@ void node_put(struct node_table *t, struct node *n)
 	pthread_mutex_unlock(&t->lock);
 }
 
-static bool same_generation(const struct node_place *was, const struct node_place *is)
-{
-	if (!was)
-		return false;
-	if (!was->p.cat || !is->p.cat)
-		return was->p.cat == is->p.cat;
-	return place_generation(&was->p) == place_generation(&is->p);
-}
-
-/* May the kernel use this node for what was found?  @was: the node's place. */
-static bool still_fits(const struct node *n, const struct node_place *was,
-		       const struct node_place *place, const struct node_found *found)
+/* May the kernel use this node for what was found? */
+static bool still_fits(const struct node *n, const struct node_place *place,
+		       const struct node_found *found)
 {
 	if ((n->attr.mode ^ found->attr.mode) & S_IFMT)
 		return false;
@@ -302,7 +333,7 @@ static bool still_fits(const struct node *n, const struct node_place *was,
 	if (n->attr.sized && found->text &&
 	    (n->digest != found->digest || n->attr.size != found->text->len))
 		return false;
-	return same_generation(was, place);
+	return n->generation == generation_of(place);
 }
 
 static struct node *node_new(struct node *parent, const struct node_name *name,
@@ -366,31 +397,19 @@ static void set_size(struct node *n, const struct text *text, uint64_t digest)
 	n->attr.sized = true;
 }
 
-static void swap_place(struct node *n, struct node_place **place)
-{
-	struct node_place *was = n->place;
-
-	n->place = *place;
-	*place = was;
-}
-
 /* Lock held.  *fresh is taken if no known node fits. */
 static int enter_locked(struct node_table *t, const struct strbuf *key,
 			struct node **fresh, struct node_place **place,
 			struct node_found *found, struct node **out)
 {
-	CLEANUP(node_place_fini) struct node_place *at = NULL;
 	struct node_attr was;
 	struct node *n = NULL;
 	uint64_t value;
 	int rc;
 
-	if (map_get(&t->by_name, key->data, key->len, &value)) {
+	if (map_get(&t->by_name, key->data, key->len, &value))
 		n = (struct node *)(uintptr_t)value;
-		at = place_of(t, n);
-	}
-	if (!n || !still_fits(n, at, *place, found)) {
-		node_place_put(TAKE(at));
+	if (!n || !still_fits(n, *place, found)) {
 		n = *fresh;
 		rc = add_node(t, n, key);
 		if (rc)
@@ -418,8 +437,7 @@ static int enter_locked(struct node_table *t, const struct strbuf *key,
 		n->attr.size = was.size;
 		n->attr.sized = was.sized;
 	}
-	if (!at || n->place) /* otherwise the cache has it, with the text */
-		swap_place(n, place);
+	set_place(t, n, TAKE(*place));
 	return 0;
 }
 
@@ -487,8 +505,10 @@ struct node_place *node_where(struct node_table *t, struct node *n, unsigned *ep
 	struct node_place *np;
 
 	pthread_mutex_lock(&t->lock);
-	np = place_of(t, n);
+	np = n->place ? node_place_get(n->place) : NULL;
 	*epoch = n->epoch;
+	if (n->listed)
+		list_live(t, n);
 	pthread_mutex_unlock(&t->lock);
 	return np;
 }
@@ -506,18 +526,14 @@ bool node_is_later(struct node_table *t, struct node *n)
 void node_moved(struct node_table *t, struct node *n, struct node_place *place,
 		const struct node_attr *attr, unsigned epoch)
 {
-	struct node_place *was = NULL;
-
 	pthread_mutex_lock(&t->lock);
 	if (place) {
-		was = n->place;
-		n->place = place;
 		n->attr = *attr;
 		n->later = false;
+		set_place(t, n, place);
 	}
 	n->epoch = epoch;
 	pthread_mutex_unlock(&t->lock);
-	node_place_put(was);
 }
 
 struct node_attr node_attr_of(struct node_table *t, struct node *n)
@@ -594,13 +610,15 @@ int node_children(struct node_table *t, struct node *parent,
 		  void *ctx)
 {
 	struct node **nodes;
-	unsigned epoch;
 	size_t nr;
 	int rc = collect_children(t, parent, &nodes, &nr);
 
 	for (size_t i = 0; i < nr; i++) {
-		struct node_place *np = node_where(t, nodes[i], &epoch);
+		struct node_place *np;
 
+		pthread_mutex_lock(&t->lock);
+		np = nodes[i]->place ? node_place_get(nodes[i]->place) : NULL;
+		pthread_mutex_unlock(&t->lock);
 		if (!rc)
 			rc = visit(ctx, nodes[i], np);
 		node_place_put(np);

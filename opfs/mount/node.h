@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 #include <sys/types.h>
 
 #include "base/cache.h"
@@ -63,7 +64,11 @@ struct node {
 	bool named;               /* a lookup of its name gives this node */
 	bool later;               /* whether it is there is found out when it is used */
 	struct node_place *place; /* where it is in the tree; see node_where() */
-	unsigned epoch;           /* when @place was last found to be the newest */
+	uint64_t generation;      /* of @place, also of one that was dropped */
+	bool listed;              /* in the table's list of live places, by @live */
+	TAILQ_ENTRY(node) live;
+	uint64_t used_ns; /* CLOCK_MONOTONIC; if @listed */
+	unsigned epoch;   /* when @place was last found to be the newest */
 	struct node_attr attr;
 	uint64_t digest;   /* of a file's text, if attr.sized */
 	struct text *text; /* with @keep_text; other texts are in the cache */
@@ -75,6 +80,10 @@ struct node_table {
 	struct map_u64 by_id;
 	struct map by_name; /* parent id, viewers, name */
 	struct node *root;
+	/* Places in live sessions, the longest unused first.  Each keeps all that was read
+	 * of its generation, so they are kept only for @keep_ns after their last use. */
+	TAILQ_HEAD(, node) live;
+	uint64_t keep_ns;
 	struct cache *cache; /* borrowed: texts by node */
 	/* The kernel forgets names when it needs the memory, which may be never. */
 	struct share share;
@@ -129,9 +138,12 @@ void node_count_lookup(struct node_table *t, struct node *n);
 /* The kernel gives back @n lookups of a node. */
 void node_forget(struct node_table *t, uint64_t id, uint64_t n);
 
-/* Where a node is, referenced, and the epoch in which that was found.  NULL: nobody has
- * looked yet, see node_is_later(); or it is a file of a live session whose text was
- * dropped, and cannot be made again. */
+/*
+ * Where a node is, referenced, and the epoch in which that was found.  NULL: nobody has
+ * looked yet, or not for ten seconds where a session is live, so that its generation could
+ * be freed: a directory is looked for again, see node_is_later(); a file is gone, since
+ * the next generation is another file, though its text may still be there.
+ */
 struct node_place *node_where(struct node_table *t, struct node *n, unsigned *epoch);
 /* Is it only promised that this is a directory? */
 bool node_is_later(struct node_table *t, struct node *n);

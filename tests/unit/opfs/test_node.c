@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <sys/stat.h>
 
 #include "opfs/mount/node.h"
@@ -279,23 +280,66 @@ Test(node, texts_are_dropped_oldest_first_beyond_the_bound)
 	cr_expect_leq(s.bytes, 1000u);
 }
 
-Test(node, a_live_file_keeps_its_place_while_its_text_is_there)
+Test(node, a_live_file_keeps_its_text_and_not_what_that_was_made_from)
 {
 	uint64_t id = enter(1, "report", 0, &file_attr, &live1, NULL, NULL);
 	struct node *n = node_get(&t, id);
 	struct text *x = text_of("text");
-	struct node_place *np;
 	unsigned epoch;
 
 	for (int i = 0; i < 3; i++) {
+		struct text *kept;
+
 		cr_expect_eq(node_set_text(&t, n, x, 1), 0);
-		np = node_where(&t, n, &epoch);
-		cr_expect_not_null(np);
-		node_place_put(np);
+		cr_expect_null(node_where(&t, n, &epoch));
+		kept = node_text(&t, n);
+		cr_expect_eq(kept, x);
+		text_put(kept);
 		cr_expect_eq(enter(1, "report", 0, &file_attr, &live1, NULL, NULL), id);
 	}
+	cr_expect_neq(enter(1, "report", 0, &file_attr, &live2, NULL, NULL), id);
 	text_put(x);
 	node_put(&t, n);
+}
+
+/* So many references to a catalog are dropped by the next lookup of another one. */
+static int dropped_after(uint64_t keep_ns, struct catalog *cat)
+{
+	int before;
+
+	t.keep_ns = keep_ns;
+	usleep(1);
+	before = cat->refs;
+	enter(1, "another", 0, &dir_attr, &saved, NULL, NULL);
+	return before - cat->refs;
+}
+
+Test(node, a_generation_of_a_live_session_is_freed_when_nobody_used_it_for_a_while)
+{
+	uint64_t dir = enter(1, "current", 0, &dir_attr, &live1, NULL, NULL);
+	uint64_t file = enter(dir, "report", 0, &file_attr, &live1, NULL, NULL);
+	uint64_t old = enter(1, "old", 0, &dir_attr, &saved, NULL, NULL);
+	struct node *d = node_get(&t, dir), *f = node_get(&t, file),
+		    *o = node_get(&t, old);
+	struct node_place *np;
+	unsigned epoch;
+
+	cr_expect_eq(dropped_after(UINT64_MAX / 2, &live1), 0);
+	cr_expect_eq(dropped_after(0, &live1), 2);
+	/* the directory is looked for again, the file is another one */
+	cr_expect(node_is_later(&t, d));
+	cr_expect_not(node_is_later(&t, f));
+	cr_expect_null(node_where(&t, f, &epoch));
+	np = node_where(&t, o, &epoch);
+	cr_expect_not_null(np);
+	node_place_put(np);
+	t.keep_ns = UINT64_MAX / 2;
+	cr_expect_eq(enter(1, "current", 0, &dir_attr, &live2, NULL, NULL), dir);
+	cr_expect_not(node_is_later(&t, d));
+	cr_expect_neq(enter(dir, "report", 0, &file_attr, &live2, NULL, NULL), file);
+	node_put(&t, d);
+	node_put(&t, f);
+	node_put(&t, o);
 }
 
 static int count_name(void *ctx, struct node *n, const struct node_place *np)
