@@ -127,3 +127,78 @@ not_for_bob() {
 		unmount "$M"
 	done
 }
+
+# A binary, and a session of it, that group 61000 may read besides root.
+group_session() {
+	build_open_and_closed
+	chgrp 61000 "$W/closed"
+	chmod 750 "$W/closed"
+	mksession <<-END
+	[{"session": "saved", "app": "$W/closed",
+	 "samples": {"$(offset_of "$W/closed" hidden_work)": 20}}]
+	END
+}
+
+# reader GROUPS COMMAND...: runs it as alice, in these groups as well.
+reader() {
+	setpriv --reuid=$alice --regid=$alice --groups="$1" -- "${@:2}"
+}
+
+@test "a reader has his own groups in whatever namespaces or root directory he is" {
+	local way told
+
+	need_mount_namespace
+	need_user_namespace
+	group_session
+	shared_mount
+	mkdir "$W/other" "$W/root"
+	# shellcheck disable=SC2016 # for the other shells
+	for way in 'exec cat "$M/saved/report"' \
+		'exec unshare -Ur cat "$M/saved/report"' \
+		'exec unshare -Urmpf cat "$M/saved/report"' \
+		'exec unshare -Urm sh -c "mount --bind $M $W/other &&
+			cat $W/other/saved/report"'; do
+		for told in 61000 61001; do
+			reader $told sh -c "$way" >"$W/out"
+			[ "$(grep -c hidden_work "$W/out")" = $((told == 61000)) ]
+			unshare -pf --mount-proc setpriv --reuid=$alice --regid=$alice \
+				--groups=$told sh -c "$way" >"$W/out"
+			[ "$(grep -c hidden_work "$W/out")" = $((told == 61000)) ]
+		done
+	done
+	for told in 61000 61001; do
+		# shellcheck disable=SC2016
+		unshare -m sh -c 'for d in usr bin lib lib64; do
+				mkdir -p "$W/root/$d" && mount --rbind "/$d" "$W/root/$d"
+			done
+			mkdir -p "$W/root/mnt" && mount --bind "$M" "$W/root/mnt"
+			exec chroot --userspec=$1:$1 --groups=$2 "$W/root" \
+				/bin/cat /mnt/saved/report' sh $alice $told >"$W/out"
+		[ "$(grep -c hidden_work "$W/out")" = $((told == 61000)) ]
+	done
+}
+
+@test "a mount whose /proc is of another PID namespace takes nobody for another process" {
+	need_mount_namespace
+	group_session
+	cat >"$W/inner" <<-'END'
+	"$OPFS" mount -f --session-dir "$D" "$M" -o allow_other &
+	until mountpoint -q "$M"; do sleep 0.05; done
+	for i in $(seq 40); do
+		setpriv --reuid=60001 --regid=60001 --clear-groups cat "$M/saved/report"
+	done
+	umount "$M"
+	wait
+	END
+	cat >"$W/outer" <<-'END'
+	for i in $(seq 100); do
+		setpriv --reuid=60003 --regid=60003 --groups=61000 sleep 600 &
+	done
+	unshare -pf sh "$W/inner"
+	END
+	# all of it ends with the first process of the namespace
+	OPFS=$OPFS timeout 300 unshare -pf --mount-proc --kill-child sh "$W/outer" \
+		>"$W/out" 3>&-
+	[ "$(grep -c hidden_work "$W/out")" = 0 ]
+	[ "$(grep -c closed "$W/out")" = 40 ]
+}
