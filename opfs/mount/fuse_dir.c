@@ -69,7 +69,7 @@ static uint64_t entry_ino(const struct fuse_fs *fs, const struct place *p, uint6
 {
 	bool is_file = S_ISREG(place_kinds[e->kind].mode);
 	bool personal =
-		fs->shared && (is_file || e->kind == PLACE_ENTRIES || fs_personal(fs, p));
+		fs->shared && (is_file || e->kind == PLACE_ENTRIES || fs_differs(fs, p));
 
 	return fs_ino(dir, e->name, strlen(e->name), is_file ? p : NULL,
 		      personal ? who->key : 0);

@@ -95,16 +95,28 @@ uint64_t fs_digest(const struct text *text)
  * processes a user is told, and which sessions he may see? */
 static bool differs_by_user(const struct spec_tag *tag)
 {
-	return tag->id == SPEC_SYMBOL || tag->kind == SPEC_TAG_TASKS ||
-	       tag->kind == SPEC_TAG_SESSIONS || tag->kind == SPEC_TAG_SPAN ||
+	return tag->id == SPEC_SYMBOL || tag->id == SPEC_SESSION_EXCLUDE ||
+	       tag->kind == SPEC_TAG_TASKS || tag->kind == SPEC_TAG_SPAN ||
 	       tag->kind == SPEC_TAG_DIFF;
 }
 
-/* May it be what a list of sessions means, as session:a*, which another user sees more
- * of?  Not what is called by its name. */
-static bool is_of_list(const struct place *p)
+bool fs_differs(const struct fuse_fs *fs, const struct place *p)
 {
-	if (!p->spec || p->kind != PLACE_PROFILE || p->listed)
+	if (!fs->shared)
+		return false;
+	if (is_sum(p) || place_is_file(p) || p->kind == PLACE_ENTRIES ||
+	    (p->tag && differs_by_user(p->tag)) || place_follows_links(p))
+		return true;
+	for (size_t i = 0; p->spec && i < SPEC_NR_TAGS; i++)
+		if (p->spec->values[i] && differs_by_user(&spec_tags[i]))
+			return true;
+	return false;
+}
+
+/* A whole session, by its name or as all that a list means. */
+static bool is_session(const struct place *p)
+{
+	if (!p->spec || p->kind != PLACE_PROFILE)
 		return false;
 	for (size_t i = 0; i < SPEC_NR_TAGS; i++)
 		if (p->spec->values[i])
@@ -112,17 +124,21 @@ static bool is_of_list(const struct place *p)
 	return true;
 }
 
+static bool is_for_all(const struct fuse_fs *fs, const struct place *p)
+{
+	mode_t mode, all = S_IROTH | S_IXOTH;
+	uid_t uid;
+	gid_t gid;
+
+	return !tree_mode(fs->tree, p, &mode, &uid, &gid) && (mode & all) == all;
+}
+
+/* A list may mean more to another user; and how many samples a closed session has, which
+ * is its size, the kernel must not tell everybody. */
 bool fs_personal(const struct fuse_fs *fs, const struct place *p)
 {
-	if (!fs->shared)
-		return false;
-	if (is_sum(p) || is_of_list(p) || place_is_file(p) || p->kind == PLACE_ENTRIES ||
-	    (p->tag && differs_by_user(p->tag)) || place_follows_links(p))
-		return true;
-	for (size_t i = 0; p->spec && i < SPEC_NR_TAGS; i++)
-		if (p->spec->values[i] && differs_by_user(&spec_tags[i]))
-			return true;
-	return false;
+	return fs_differs(fs, p) ||
+	       (fs->shared && is_session(p) && (!p->listed || !is_for_all(fs, p)));
 }
 
 double fs_dir_timeout(const struct fuse_fs *fs, const struct place *p)
@@ -258,7 +274,7 @@ int fs_find(struct fuse_fs *fs, struct node *parent, const struct node_name *nam
 	if (place_is_file(&found->place))
 		file = &found->place;
 	ino = fs_ino(node_attr_of(&fs->nodes, parent).ino, name->name, name->len, file,
-		     fs_personal(fs, &found->place) ? name->viewers : 0);
+		     fs_differs(fs, &found->place) ? name->viewers : 0);
 	rc = fs_attr(fs, &found->place, v, ino, &found->attr);
 	if (!rc && file)
 		rc = find_text(fs, v, found);

@@ -76,7 +76,11 @@ void fs_stat(const struct node_attr *attr, struct stat *out);
 uint64_t fs_digest(const struct text *text);
 /* Seconds for which attributes of a directory may be remembered. */
 double fs_dir_timeout(const struct fuse_fs *fs, const struct place *p);
-/* May users see different things behind @p? */
+/* May users see different things behind @p?  Then, and behind all below, each has inode
+ * numbers of his own. */
+bool fs_differs(const struct fuse_fs *fs, const struct place *p);
+/* The same, or may some not see it at all?  Then each has his own node, and the kernel
+ * asks whenever it is looked up. */
 bool fs_personal(const struct fuse_fs *fs, const struct place *p);
 /* The errno that the kernel gets for a failure of the tree. */
 int fs_errno(int rc);
