@@ -50,6 +50,11 @@ bool file_is_regular(const char *path)
 	return !stat(path, &st) && S_ISREG(st.st_mode);
 }
 
+static int too_much(struct err *err, const char *name, size_t max)
+{
+	return err_set(err, -EFBIG, "%s: holds more than %zu bytes", name, max);
+}
+
 int file_slurp_fd(int fd, const char *name, size_t max, struct strbuf *out,
 		  struct err *err)
 {
@@ -65,8 +70,7 @@ int file_slurp_fd(int fd, const char *name, size_t max, struct strbuf *out,
 		if (n < 0)
 			rc = err_errno(err, -errno, "%s", name);
 		else if ((size_t)n > max - (out->len - start))
-			rc = err_set(err, -EFBIG, "%s: holds more than %zu bytes", name,
-				     max);
+			rc = too_much(err, name, max);
 		else if (n == 0)
 			break;
 		if (!rc)
@@ -85,9 +89,15 @@ int file_slurp(int dirfd, const char *path, size_t max, struct strbuf *out,
 	/* O_NONBLOCK: a named pipe without a writer must not hold us up */
 	CLEANUP(close_fd)
 	int fd = file_open_within(dirfd, path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
+	struct stat st;
 
-	return fd < 0 ? err_errno(err, fd, "%s", path)
-		      : file_slurp_fd(fd, path, max, out, err);
+	if (fd < 0)
+		return err_errno(err, fd, "%s", path);
+	/* one that is all hole costs its owner nothing, and us whatever we read of it */
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0 &&
+	    (size_t)st.st_size > max)
+		return too_much(err, path, max);
+	return file_slurp_fd(fd, path, max, out, err);
 }
 
 int file_write_all(int fd, const void *data, size_t len)

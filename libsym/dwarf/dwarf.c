@@ -102,6 +102,32 @@ static bool unpack(struct sym_dwarf *d, size_t at, Elf_Scn *scn)
 	return elf_compress(scn, 0, 0) >= 0;
 }
 
+/* May a string in it run beyond its end?  libdw does not look, nor do we. */
+static bool ends_in_string(const char *name)
+{
+	return !strcmp(name, "debug_str") || !strcmp(name, "debug_line_str") ||
+	       !strcmp(name, "debug_info");
+}
+
+/* Puts a zero behind a section that does not end with one. */
+static bool terminate(struct sym_dwarf *d, Elf_Scn *scn)
+{
+	Elf_Data *raw = elf_rawdata(scn, NULL), *data = elf_getdata(scn, NULL);
+	char *out;
+
+	if (!raw || !data || raw->d_size != data->d_size)
+		return false;
+	if (!data->d_size || !((char *)data->d_buf)[data->d_size - 1])
+		return true;
+	out = arena_alloc(&d->arena, data->d_size + 1);
+	if (!out)
+		return false;
+	memcpy(out, data->d_buf, data->d_size);
+	out[data->d_size] = '\0';
+	raw->d_buf = data->d_buf = out;
+	return true;
+}
+
 /* libdw must not see sections that are not in the file. */
 static void hide(Elf_Scn *scn)
 {
@@ -131,7 +157,8 @@ static void prepare(struct sym_dwarf *d)
 			hide(scn);
 		} else if (name && !is_needed(name)) {
 			hide(scn);
-		} else if (name && !unpack(d, i, scn)) {
+		} else if (name && (!unpack(d, i, scn) ||
+				    (ends_in_string(name) && !terminate(d, scn)))) {
 			d->unread = d->elf->sh_names[i];
 			hide(scn);
 		}

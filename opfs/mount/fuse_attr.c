@@ -191,20 +191,19 @@ static const struct {
 enum { NR_XATTRS = sizeof(xattrs) / sizeof(xattrs[0]) };
 
 /* Where a directory is: its newest place if that is quick to find.  NULL: it is none. */
-static struct node_place *dir_place(struct fuse_fs *fs, struct node *n,
-				    const struct viewer *v)
+static int dir_place(struct fuse_fs *fs, struct node *n, const struct viewer *v,
+		     struct node_place **out)
 {
-	struct node_place *np = NULL, *newer;
 	unsigned epoch;
+	int rc;
 
-	if (S_ISDIR(node_attr_of(&fs->nodes, n).mode)) {
-		np = node_where(&fs->nodes, n, &epoch);
-		if (np && !fs_place(fs, n, v, &newer)) {
-			node_place_put(np);
-			np = newer;
-		}
-	}
-	return np;
+	if (!S_ISDIR(node_attr_of(&fs->nodes, n).mode))
+		return 0;
+	rc = fs_place(fs, n, v, out);
+	if (!rc || rc == -EACCES)
+		return rc;
+	*out = node_where(&fs->nodes, n, &epoch);
+	return fs_may_see(fs, n, v);
 }
 
 /* Answers GETXATTR and LISTXATTR, where @size 0 asks for the length. */
@@ -299,7 +298,7 @@ static void get_xattr(struct fuse_fs *fs, fuse_req_t req, fuse_ino_t ino, int wh
 		return;
 	}
 	if (!rc)
-		np = dir_place(fs, n, &who.v);
+		rc = dir_place(fs, n, &who.v, &np);
 	if (rc)
 		fuse_reply_err(req, fs_errno(rc));
 	else

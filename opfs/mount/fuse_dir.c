@@ -70,8 +70,8 @@ static uint64_t entry_ino(const struct fuse_fs *fs, const struct place *p, uint6
 	bool is_file = S_ISREG(place_kinds[e->kind].mode);
 	size_t len = strlen(e->name);
 	bool personal =
-		fs->shared && (is_file || e->kind == PLACE_ENTRIES ||
-			       fs_personal(fs, p) || tree_hint(p, e->name, len).personal);
+		fs->shared && (is_file || e->kind == PLACE_ENTRIES || fs_differs(fs, p) ||
+			       tree_hint(p, e->name, len).personal);
 
 	return fs_ino(dir, e->name, strlen(e->name), is_file ? p : NULL,
 		      personal ? who->key : 0);

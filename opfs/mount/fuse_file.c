@@ -107,6 +107,7 @@ void fs_getattr_file(struct fuse_fs *fs, fuse_req_t req, struct node *n)
 	CLEANUP(fs_viewer_fini) struct fs_viewer who = { 0 };
 	int rc = fs_viewer_of(fs, req, n, &who);
 
+	rc = rc ? rc : fs_may_see(fs, n, &who.v);
 	if (!rc) {
 		text_ask(fs, req, n, &who, &(struct fs_waiter){ 0 });
 		return;
@@ -129,6 +130,7 @@ void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		rc = -EROFS;
 	else
 		rc = fs_viewer_of(fs, req, n, &who);
+	rc = rc ? rc : fs_may_see(fs, n, &who.v);
 	if (rc) {
 		fuse_reply_err(req, fs_errno(rc));
 		node_put(&fs->nodes, n);

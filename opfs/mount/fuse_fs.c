@@ -8,13 +8,20 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "opfs/tree/access.h"
 
 enum { SECTOR = 512 };
 /* Comparing a longer text with the node's is left to a worker. */
 enum { QUICK_TEXT = 256 << 10 };
 
-int fs_attr(struct fuse_fs *fs, const struct place *p, uint64_t ino,
-	    struct node_attr *out)
+/* Does it show several sessions, or two sides? */
+static bool is_sum(const struct place *p)
+{
+	return p->base || (p->spec && p->spec->nr_sessions > 1);
+}
+
+int fs_attr(struct fuse_fs *fs, const struct place *p, const struct viewer *v,
+	    uint64_t ino, struct node_attr *out)
 {
 	mode_t mode = 0555;
 	int rc;
@@ -23,6 +30,11 @@ int fs_attr(struct fuse_fs *fs, const struct place *p, uint64_t ino,
 	rc = tree_mode(fs->tree, p, &mode, &out->uid, &out->gid);
 	if (rc)
 		return rc;
+	/* of sessions of several owners, maybe: he may see each, and the node is his */
+	if (fs->shared && v && is_sum(p)) {
+		out->uid = v->cred.uid;
+		mode |= S_IRUSR | S_IXUSR;
+	}
 	out->mode = place_kinds[p->kind].mode;
 	if (p->kind == PLACE_LINK)
 		out->size = p->target ? strlen(p->target) : 0;
@@ -79,27 +91,53 @@ uint64_t fs_digest(const struct text *text)
 	return map_hash(&st.st_ino, sizeof(st.st_ino));
 }
 
-/* Do its values, and what they select, depend on whose binaries may be read, and of which
- * processes a user is told? */
+/* Do its values, and what they select, depend on whose binaries may be read, of which
+ * processes a user is told, and which sessions he may see? */
 static bool differs_by_user(const struct spec_tag *tag)
 {
-	return tag->id == SPEC_SYMBOL || tag->kind == SPEC_TAG_TASKS;
+	return tag->id == SPEC_SYMBOL || tag->id == SPEC_SESSION_EXCLUDE ||
+	       tag->kind == SPEC_TAG_TASKS || tag->kind == SPEC_TAG_SPAN ||
+	       tag->kind == SPEC_TAG_DIFF;
 }
 
-bool fs_personal(const struct fuse_fs *fs, const struct place *p)
+bool fs_differs(const struct fuse_fs *fs, const struct place *p)
 {
 	if (!fs->shared)
 		return false;
-	if (p->base && fs_personal(fs, &p->base->p))
-		return true;
-	if (place_is_file(p) || p->kind == PLACE_ENTRIES ||
+	if (is_sum(p) || place_is_file(p) || p->kind == PLACE_ENTRIES ||
 	    (p->tag && differs_by_user(p->tag)) || place_follows_links(p))
 		return true;
 	for (size_t i = 0; p->spec && i < SPEC_NR_TAGS; i++)
 		if (p->spec->values[i] && differs_by_user(&spec_tags[i]))
 			return true;
-	/* the sum is of what a user may see */
-	return p->spec && (p->spec->nr_sessions > 1 || spec_span_tag(p->spec));
+	return false;
+}
+
+/* A whole session, by its name or as all that a list means. */
+static bool is_session(const struct place *p)
+{
+	if (!p->spec || p->kind != PLACE_PROFILE)
+		return false;
+	for (size_t i = 0; i < SPEC_NR_TAGS; i++)
+		if (p->spec->values[i])
+			return false;
+	return true;
+}
+
+static bool is_for_all(const struct fuse_fs *fs, const struct place *p)
+{
+	mode_t mode, all = S_IROTH | S_IXOTH;
+	uid_t uid;
+	gid_t gid;
+
+	return !tree_mode(fs->tree, p, &mode, &uid, &gid) && (mode & all) == all;
+}
+
+/* How many samples a closed session has, which is its size, the kernel must not tell
+ * everybody. */
+bool fs_personal(const struct fuse_fs *fs, const struct place *p)
+{
+	return fs_differs(fs, p) || (fs->shared && is_session(p) && !is_for_all(fs, p));
 }
 
 double fs_dir_timeout(const struct fuse_fs *fs, const struct place *p)
@@ -111,13 +149,51 @@ double fs_dir_timeout(const struct fuse_fs *fs, const struct place *p)
 									   : FS_SHORT;
 }
 
+/* May @v see all sessions of one side? */
+static bool may_see_side(const struct fuse_fs *fs, const struct place *p,
+			 const struct viewer *v)
+{
+	for (size_t i = 0; p->spec && i < p->spec->nr_sessions; i++)
+		if (!tree_may_see(fs->tree, p->spec->sessions[i], v))
+			return false;
+	for (size_t i = 0; p->cat && i < p->cat->nr_dirs; i++)
+		if (!tree_may_see_opened(fs->tree, &p->cat->dirs[i], v))
+			return false;
+	return true;
+}
+
+/* May @v still see what was found when modes may have been others? */
+static bool may_see(const struct fuse_fs *fs, const struct place *p,
+		    const struct viewer *v)
+{
+	if (!fs->shared || !tree_reader(fs->tree, v))
+		return true;
+	return may_see_side(fs, p, v) &&
+	       (!p->base || p->base->dir || may_see_side(fs, &p->base->p, v));
+}
+
+int fs_may_see(struct fuse_fs *fs, struct node *n, const struct viewer *v)
+{
+	CLEANUP(node_place_fini) struct node_place *np = NULL;
+	bool is_dir = S_ISDIR(node_attr_of(&fs->nodes, n).mode);
+	unsigned epoch;
+
+	/* the place of a file may have gone, with its text */
+	if (!is_dir)
+		n = n->parent;
+	np = node_where(&fs->nodes, n, &epoch);
+	if (!np)
+		return is_dir || !node_is_later(&fs->nodes, n) ? 0 : -ESTALE;
+	return may_see(fs, &np->p, v) ? 0 : -EACCES;
+}
+
 /* A directory moves to its place in a newer generation, and keeps its node. */
-static int move(struct fuse_fs *fs, struct node *n, struct place *to, unsigned epoch,
-		struct node_place **np)
+static int move(struct fuse_fs *fs, struct node *n, struct place *to,
+		const struct viewer *v, unsigned epoch, struct node_place **np)
 {
 	struct node_attr was = node_attr_of(&fs->nodes, n), attr;
 	struct node_place *fresh;
-	int rc = fs_attr(fs, to, was.ino, &attr);
+	int rc = fs_attr(fs, to, v, was.ino, &attr);
 
 	if (rc) {
 		place_fini(to);
@@ -204,8 +280,10 @@ int fs_find(struct fuse_fs *fs, struct node *parent, const struct node_name *nam
 	hint = tree_hint(&np->p, name->name, name->len);
 	found->personal = fs->shared && (hint.personal || fs_personal(fs, &found->place));
 	ino = fs_ino(node_attr_of(&fs->nodes, parent).ino, name->name, name->len, file,
-		     found->personal ? name->viewers : 0);
-	rc = fs_attr(fs, &found->place, ino, &found->attr);
+		     fs->shared && (hint.personal || fs_differs(fs, &found->place))
+			     ? name->viewers
+			     : 0);
+	rc = fs_attr(fs, &found->place, v, ino, &found->attr);
 	if (!rc && file)
 		rc = find_text(fs, v, found);
 	if (rc)
@@ -264,10 +342,12 @@ int fs_place(struct fuse_fs *fs, struct node *n, const struct viewer *v,
 		if (same_places(&fresh, &np->p) && then == now)
 			place_fini(&fresh);
 		else
-			rc = move(fs, n, &fresh, now, &np);
+			rc = move(fs, n, &fresh, v, now, &np);
 		if (rc)
 			return rc;
 	}
+	if (!may_see(fs, &np->p, v))
+		return -EACCES;
 	*out = TAKE(np);
 	return 0;
 }

@@ -58,13 +58,18 @@ void fs_found_fini(struct node_found *found);
 /*
  * The newest place of a node; of one that nobody has looked for yet, it is looked for, as
  * fs_find() does.  -ESTALE: it does not exist any more (the kernel then looks
- * the path up again); -EAGAIN: a quick viewer would have to wait.
+ * the path up again); -EAGAIN: a quick viewer would have to wait; -EACCES: @v may not see
+ * its sessions any more.
  */
 int fs_place(struct fuse_fs *fs, struct node *n, const struct viewer *v,
 	     struct node_place **out);
-/* Attributes of a place, except a file's size. */
-int fs_attr(struct fuse_fs *fs, const struct place *p, uint64_t ino,
-	    struct node_attr *out);
+/* 0 if @v may see the sessions of a node, as they are now, else -EACCES: what was found
+ * once is kept when a session is closed to others.  -ESTALE: of a file, whose directory
+ * has to be looked for again. */
+int fs_may_see(struct fuse_fs *fs, struct node *n, const struct viewer *v);
+/* Attributes of a place, except a file's size; as they are for @v (NULL: anybody). */
+int fs_attr(struct fuse_fs *fs, const struct place *p, const struct viewer *v,
+	    uint64_t ino, struct node_attr *out);
 uint64_t fs_ino(uint64_t parent, const char *name, size_t len, const struct place *file,
 		uint64_t viewers);
 void fs_stat(const struct node_attr *attr, struct stat *out);
@@ -72,7 +77,11 @@ void fs_stat(const struct node_attr *attr, struct stat *out);
 uint64_t fs_digest(const struct text *text);
 /* Seconds for which attributes of a directory may be remembered. */
 double fs_dir_timeout(const struct fuse_fs *fs, const struct place *p);
-/* May users see different things behind @p? */
+/* May users see different things behind @p?  Then, and behind all below, each has inode
+ * numbers of his own. */
+bool fs_differs(const struct fuse_fs *fs, const struct place *p);
+/* The same, or may some not see it at all?  Then each has his own node, and the kernel
+ * asks whenever it is looked up. */
 bool fs_personal(const struct fuse_fs *fs, const struct place *p);
 /* The errno that the kernel gets for a failure of the tree. */
 int fs_errno(int rc);

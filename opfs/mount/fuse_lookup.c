@@ -168,7 +168,6 @@ static bool reply_later(struct fuse_fs *fs, fuse_req_t req, struct node *parent,
 {
 	struct node_found found = { .later = true };
 	struct fuse_entry_param e = { .generation = 1 };
-	struct node_name full = *name;
 	struct tree_hint hint = { 0 };
 	struct node_place *np;
 	unsigned epoch;
@@ -179,13 +178,12 @@ static bool reply_later(struct fuse_fs *fs, fuse_req_t req, struct node *parent,
 	node_place_put(np);
 	if (!hint.slow)
 		return false;
-	if (!hint.personal)
-		full.viewers = 0;
 	found.attr = node_attr_of(&fs->nodes, parent);
-	found.attr.ino =
-		fs_ino(found.attr.ino, name->name, name->len, NULL, full.viewers);
+	found.attr.ino = fs_ino(found.attr.ino, name->name, name->len, NULL,
+				hint.personal ? name->viewers : 0);
 	found.attr.size = 0;
-	reply_node(fs, req, parent, &full, &found, &e);
+	/* who else may see it is not known yet */
+	reply_node(fs, req, parent, name, &found, &e);
 	return true;
 }
 

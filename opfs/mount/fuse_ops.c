@@ -202,7 +202,7 @@ static int init_root(struct fuse_fs *fs, struct err *err)
 	int rc;
 
 	place_root(&root);
-	rc = fs_attr(fs, &root, FUSE_ROOT_ID, &attr);
+	rc = fs_attr(fs, &root, NULL, FUSE_ROOT_ID, &attr);
 	if (rc) {
 		place_fini(&root);
 		return err_errno(err, rc, "cannot read the session directory");

@@ -140,9 +140,9 @@ void node_forget(struct node_table *t, uint64_t id, uint64_t n);
 
 /*
  * Where a node is, referenced, and the epoch in which that was found.  NULL: nobody has
- * looked yet, or not for ten seconds where a session is live, so that its generation could
- * be freed: a directory is looked for again, see node_is_later(); a file is gone, since
- * the next generation is another file, though its text may still be there.
+ * looked yet, or not for ten seconds where a session is live, so that its generation
+ * could be freed.  A directory is looked for again, see node_is_later(); a file is gone,
+ * since that of the next generation is another one, though its text may still be there.
  */
 struct node_place *node_where(struct node_table *t, struct node *n, unsigned *epoch);
 /* Is it only promised that this is a directory? */

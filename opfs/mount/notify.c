@@ -45,9 +45,13 @@ static void watch_again(struct notify *n)
 
 static void handle_event(struct notify *n, const struct inotify_event *e)
 {
+	bool is_samples = e->len && !strcmp(e->name, "samples");
+
 	if (e->mask & IN_Q_OVERFLOW)
 		watch_again(n);
-	else if (e->wd == n->dir_watch && e->len && !strcmp(e->name, "samples"))
+	else if (e->wd == n->dir_watch && e->mask & IN_ATTRIB && (is_samples || !e->len))
+		n->changed(n->ctx, NULL, true); /* who may see them */
+	else if (e->wd == n->dir_watch && is_samples)
 		watch_again(n);
 	else if (e->wd == n->samples_watch && e->len)
 		n->changed(n->ctx, e->name, e->mask & IN_ATTRIB);
@@ -108,7 +112,7 @@ static int start(struct notify *n, const char *session_dir, struct err *err)
 		return err_errno(err, -errno, "cannot watch %s", session_dir);
 	n->dir_watch = inotify_add_watch(n->fd, session_dir,
 					 IN_CREATE | IN_DELETE | IN_MOVED_FROM |
-						 IN_MOVED_TO | IN_ONLYDIR);
+						 IN_MOVED_TO | IN_ATTRIB | IN_ONLYDIR);
 	if (n->dir_watch < 0)
 		return err_errno(err, -errno, "cannot watch %s", session_dir);
 	watch_samples(n);

@@ -50,6 +50,27 @@ Test(file, replaces_content_and_leaves_nothing_else)
 	cr_expect_eq(nr_entries(), 1);
 }
 
+/* Bytes that this process has read. */
+static unsigned long long bytes_read(void)
+{
+	CLEANUP(strbuf_fini) struct strbuf b = { 0 };
+
+	cr_assert_eq(file_slurp(AT_FDCWD, "/proc/self/io", 1 << 16, &b, &e), 0);
+	return strtoull(strbuf_str(&b) + strlen("rchar: "), NULL, 10);
+}
+
+Test(file, what_is_too_large_is_not_read)
+{
+	CLEANUP(strbuf_fini) struct strbuf b = { 0 };
+	CLEANUP(close_fd) int fd = openat(at, "f", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	unsigned long long before = bytes_read();
+
+	cr_assert_eq(ftruncate(fd, (off_t)1 << 40), 0);
+	cr_expect_eq(file_slurp(at, "f", 64 << 20, &b, &e), -EFBIG);
+	cr_expect_str_eq(e.msg, "f: holds more than 67108864 bytes");
+	cr_expect(bytes_read() - before < 1 << 20);
+}
+
 Test(file, replace_keeps_the_old_content_when_it_cannot_write)
 {
 	CLEANUP(strbuf_fini) struct strbuf b = { 0 };

@@ -228,6 +228,31 @@ Test(lines, what_is_missing_is_told)
 		      false);
 }
 
+/* The sanitizer tells who reads on. */
+Test(lines, strings_end_with_their_section_at_the_latest)
+{
+	struct sym_job job;
+
+	build("g++ -gdwarf-5 -O2 -o O2 " CC1 " && for s in str line_str; do "
+	      "set -- $(readelf -SW O2 | sed -n \"s/.*\\.debug_$s  *PROGBITS  *[0-9a-f]* "
+	      " *\\([0-9a-f]*\\) \\([0-9a-f]*\\).*/\\1 \\2/p\") && "
+	      "printf x | dd of=O2 bs=1 conv=notrunc seek=$((0x$1 + 0x$2 - 1)) || exit; "
+	      "done");
+	job = job_of("O2");
+	for (int packed = 0; packed < 3; packed++) {
+		struct sym_table *t = load_table(&job);
+		struct sym_lines *l = load_all(&job, t, SYM_LINES_INLINES);
+
+		cr_expect_eq(l->state, SYM_OK, "%s", l->reason);
+		cr_expect(l->nr_rows > 50);
+		sym_lines_put(l);
+		sym_table_put(t);
+		build(packed ? "objcopy --compress-debug-sections=zlib-gnu O2 || true"
+			     : "objcopy --compress-debug-sections=zlib O2");
+	}
+	free((char *)job.path);
+}
+
 Test(lines, split_dwarf_gives_lines_and_no_inlines)
 {
 	struct sym_job job;
