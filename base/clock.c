@@ -23,3 +23,8 @@ uint64_t clock_real_ns(void)
 {
 	return read_ns(CLOCK_REALTIME);
 }
+
+uint64_t clock_thread_ns(void)
+{
+	return read_ns(CLOCK_THREAD_CPUTIME_ID);
+}

@@ -14,6 +14,8 @@
 uint64_t clock_mono_ns(void);
 uint64_t clock_boot_ns(void);
 uint64_t clock_real_ns(void);
+/* The processor time that the calling thread has used. */
+uint64_t clock_thread_ns(void);
 
 static inline uint64_t clock_ns_of(const struct timespec *ts)
 {
