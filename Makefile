@@ -306,7 +306,8 @@ analyze-sparse:
 # ---- the rest
 
 .PHONY: bench bench-inserts bench-collect bench-replay bench-report bench-reports \
-	bench-files bench-mount bench-driver bench-daemon bench-daemon-files bench-busy
+	bench-files bench-mount bench-driver bench-daemon bench-daemon-files bench-busy \
+	bench-victim
 bench: bench-inserts bench-collect bench-replay bench-report bench-reports bench-files \
 	bench-mount
 bench-inserts: benches
@@ -321,6 +322,8 @@ bench-daemon-files: all
 	$(Q)bench/daemon_files.py $(O)/bin $(DAEMON_FILES)
 bench-busy: all
 	$(Q)bench/busy.py $(O)/bin
+bench-victim: all
+	$(Q)bench/victim.py $(O)/bin
 bench-report: all
 	$(Q)bench/report.py $(O)/bin
 bench-reports: all tests
@@ -447,6 +450,7 @@ Targets:
   bench-daemon  what the daemon costs beside perf record -a, ten minutes each
   bench-busy    what record -a finds, loses and waits for beside 0 to 80 processes that
                 spin, and 2,000 that sleep, and the same of perf record -a
+  bench-victim  as root: how long one user of a mount waits while another attacks it
   bench-daemon-files
                 drain, start, rotate and seal with 100,000 sample files; DAEMON_FILES=N
   lint          layout, sizes, modules, includes and calls are as CONTRIBUTING.md says

@@ -14,7 +14,7 @@
 uint64_t clock_mono_ns(void);
 uint64_t clock_boot_ns(void);
 uint64_t clock_real_ns(void);
-/* Processor time that the calling thread has used. */
+/* The processor time that the calling thread has used. */
 uint64_t clock_thread_ns(void);
 
 static inline uint64_t clock_ns_of(const struct timespec *ts)

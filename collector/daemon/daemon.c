@@ -175,7 +175,8 @@ static int prepare(struct daemon *d, struct err *err)
 	rc = coll_engine_describe(e, err);
 	if (!rc)
 		rc = coll_keeper_new(e->session.samples_fd, &d->opt, &d->keeper, err);
-	d->nice = coll_priority_raise(); /* but not the keeper's */
+	/* but not the keeper's */
+	priority_raise(&e->priority, d->opt.sampling.realtime);
 	d->session_ns = clock_boot_ns();
 	d->checkpoint_ns = clock_mono_ns();
 	d->begun_s = d->changed_s = (uint64_t)time(NULL);

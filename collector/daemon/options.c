@@ -204,6 +204,7 @@ static const struct fact {
 	{ "source", "perf", true },
 	{ "ext-feature", NULL, true },
 	{ "mmap-pages", "256", false },
+	{ "realtime", "1", false }, /* as of "record" */
 	{ "session-dir", "/var/lib/oprofile", false },
 	{ "rotate", "never", true },
 	{ "keep", "all", true },

@@ -25,7 +25,6 @@ struct daemon {
 	struct coll_control control;
 	struct coll_keeper *keeper;
 	int signal_fd;
-	int nice; /* of the thread that takes samples */
 	bool quit;
 	bool deinit; /* "deinit" was the last word: nothing of the machine is held */
 	char why_stopped[512]; /* "": asked to */

@@ -126,8 +126,9 @@ static void add_self(const struct daemon *d, struct facts *f)
 	add_number(f, "mapped-files", c->images.sightings.used);
 	add_number(f, "open-lookups", coll_asker_open(c->asker));
 	add_number(f, "stuck-lookups", coll_asker_stuck(c->asker));
-	snprintf(nice, sizeof(nice), "%d", d->nice);
+	snprintf(nice, sizeof(nice), "%d", d->engine.priority.nice);
 	add_text(f, "nice", nice);
+	add_number(f, "realtime", d->engine.priority.level);
 }
 
 static void collect(const struct daemon *d, struct facts *f)

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -217,6 +216,7 @@ static int drain(struct coll_engine *e, bool all)
 		coll_tasks_sweep(&e->collect.tasks, e->collect.last_ns - LATE_NS);
 	coll_collect_settle(&e->collect);
 	e->last_drain_ns = clock_mono_ns();
+	priority_watch(&e->priority, e->last_drain_ns, clock_thread_ns());
 	return rc;
 }
 
@@ -400,20 +400,4 @@ int coll_engine_rotate(struct coll_engine *e, const char *name,
 	e->told_taken = 0;
 	e->untold = false;
 	return 0;
-}
-
-enum { HIGHEST = -20 }; /* nice value */
-
-int coll_priority_raise(void)
-{
-	struct rlimit lim;
-	int nice;
-
-	/* RLIMIT_NICE is 20 less the nice value that anyone may take */
-	if (setpriority(PRIO_PROCESS, 0, HIGHEST) && !getrlimit(RLIMIT_NICE, &lim)) {
-		nice = lim.rlim_cur > 40 ? HIGHEST : 20 - (int)lim.rlim_cur;
-		if (nice < getpriority(PRIO_PROCESS, 0))
-			setpriority(PRIO_PROCESS, 0, nice);
-	}
-	return getpriority(PRIO_PROCESS, 0);
 }

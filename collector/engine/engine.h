@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/priority.h"
 #include "base/vec.h"
 #include "collector/engine/collect.h"
 #include "collector/engine/options.h"
@@ -32,7 +33,10 @@ struct coll_engine {
 	struct spec_stats past;          /* of sessions that were rotated away */
 	uint64_t told_ns, told_taken;
 	uint64_t last_drain_ns; /* CLOCK_MONOTONIC */
-	bool untold;            /* figures could not be written */
+	/* Of the thread that takes samples, which sets it: while that waits for a CPU,
+	 * rings overflow and processes end before they were looked at. */
+	struct priority priority;
+	bool untold; /* figures could not be written */
 };
 
 /* A struct coll_engine that coll_engine_fini() accepts. */
@@ -100,12 +104,5 @@ int coll_engine_describe(struct coll_engine *e, struct err *err);
  */
 int coll_engine_rotate(struct coll_engine *e, const char *name,
 		       struct coll_session_old *old, struct err *err);
-
-/*
- * Raises the priority of the calling thread, and of what it starts from now on, as far
- * as allowed.  Profilers are started on busy machines: while one waits for a CPU, rings
- * overflow and processes end before they were looked at.  Returns the new nice value.
- */
-int coll_priority_raise(void);
 
 #endif

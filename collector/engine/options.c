@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/number.h"
+#include "base/priority.h"
 #include "collector/source/replay.h"
 #include "collector/source/sources.h"
 #include "collector/store/route.h"
@@ -165,6 +166,16 @@ int coll_set_pages(void *ctx, const char *arg, struct err *err)
 	for (o->pages = 1; o->pages < pages; o->pages *= 2)
 		;
 	return 0;
+}
+
+int coll_set_realtime(void *ctx, const char *arg, struct err *err)
+{
+	struct coll_options *o = ctx;
+	unsigned long long level = 0;
+	int rc = opt_number(arg, "--realtime", 0, PRIORITY_MAX, &level, err);
+
+	o->realtime = rc ? o->realtime : (unsigned)level;
+	return rc;
 }
 
 static int set_pid(void *ctx, const char *arg, struct err *err)
@@ -394,6 +405,7 @@ enum opt_result coll_options_parse(int argc, char **argv, struct coll_options *o
 	int first = argc;
 
 	*out = (struct coll_options){ .separate = COLL_SEPARATE_DEFAULT,
+				      .realtime = 1,
 				      .source = coll_sources[0] };
 	result = opt_parse(&program, argc, argv, out, &first);
 	if (result != OPT_RUN)

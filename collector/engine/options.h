@@ -34,6 +34,7 @@ struct coll_options {
 	uint64_t rate_hz;   /* -F; 0: not given */
 	unsigned separate;  /* enum coll_separate */
 	size_t pages;       /* of a CPU's ring */
+	unsigned realtime;  /* --realtime; 0: none */
 	uint32_t max_stack; /* frames of a call chain; 0: the kernel's limit */
 	const char *session_dir, *vmlinux;
 	struct coll_symbols symbols; /* --symbols */
@@ -87,6 +88,7 @@ int coll_set_no_vmlinux(void *ctx, const char *arg, struct err *err);
 int coll_set_source(void *ctx, const char *arg, struct err *err);
 int coll_set_feature(void *ctx, const char *arg, struct err *err);
 int coll_set_pages(void *ctx, const char *arg, struct err *err);
+int coll_set_realtime(void *ctx, const char *arg, struct err *err);
 
 /* A row: what names may take that are kept for when binaries are gone. */
 #define COLL_OPT_SYMBOLS                                                                 \

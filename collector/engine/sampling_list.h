@@ -15,4 +15,7 @@
 { 0, "ext-feature", "NAME:ARGS",
   "ibs:fetch:EVENT,...:COUNT:MASK|op:EVENT,...:COUNT:MASK; with --source=kernel",
   coll_set_feature },
+{ 0, "realtime", "PRIORITY",
+  "of the thread that takes samples, where that is allowed (1; 0: none)",
+  coll_set_realtime },
 { 'm', "mmap-pages", "PAGES", "size of each CPU's buffer (256 pages)", coll_set_pages },

@@ -166,7 +166,8 @@ static int know_processes(struct run *r, struct err *err)
 /* Everything that can fail, before anything of an older session is touched. */
 static int prepare(struct run *r, struct err *err)
 {
-	int rc = coll_engine_plan(&r->engine, &r->opt, err), nice;
+	int rc = coll_engine_plan(&r->engine, &r->opt, err);
+	struct priority *p = &r->engine.priority;
 
 	if (!rc)
 		rc = coll_watch_init(&r->watch, err);
@@ -176,8 +177,8 @@ static int prepare(struct run *r, struct err *err)
 		rc = coll_launch_prepare(&r->launch, r->opt.command, &r->watch.old_mask,
 					 err);
 	/* the command was forked before, and keeps the priority that it should have */
-	nice = coll_priority_raise();
-	log_debug(LOG_RECORD, "nice value %d", nice);
+	priority_raise(p, r->opt.realtime);
+	log_debug(LOG_RECORD, "nice value %d, real-time priority %u", p->nice, p->level);
 	if (!rc)
 		rc = open_source(r, err);
 	if (!rc)

@@ -9,6 +9,7 @@
 #include "base/box/pass.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/priority.h"
 
 enum { KEEP_BYTES = 1 << 20 };
 
@@ -77,8 +78,16 @@ static int job(pid_t box, const struct box_limits *limits)
 	return 0;
 }
 
+/* Processes end before they were asked about, where helpers wait for a CPU. */
+static int prepare(void)
+{
+	priority_nice();
+	return 0;
+}
+
 const struct box_kind coll_answer_box = {
 	.name = "questions",
+	.prepare = prepare,
 	.job = job,
 	.quiet = true,
 };

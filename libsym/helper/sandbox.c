@@ -162,13 +162,17 @@ int sym_sandbox_limit(unsigned cpu_seconds, struct err *err)
 	return 0;
 }
 
+#ifndef LANDLOCK_ACCESS_FS_TRUNCATE
+#define LANDLOCK_ACCESS_FS_TRUNCATE (1ULL << 14)
+#endif
+
 /*
  * All that changes files, and running them, is refused.  A kernel may lack it, or a
  * container forbid it: the filter is there as well.
  */
 static int use_landlock(void)
 {
-	const struct landlock_ruleset_attr attr = {
+	struct landlock_ruleset_attr attr = {
 		.handled_access_fs =
 			LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE |
 			LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |
@@ -177,9 +181,12 @@ static int use_landlock(void)
 			LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK |
 			LANDLOCK_ACCESS_FS_MAKE_SYM
 	};
-	CLEANUP(close_fd)
-	int fd = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
+	CLEANUP(close_fd) int fd = -1;
 
+	if (syscall(SYS_landlock_create_ruleset, NULL, 0,
+		    LANDLOCK_CREATE_RULESET_VERSION) >= 3)
+		attr.handled_access_fs |= LANDLOCK_ACCESS_FS_TRUNCATE;
+	fd = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
 	if (fd >= 0 && syscall(SYS_landlock_restrict_self, fd, 0))
 		return -errno;
 	return 0;

@@ -25,6 +25,7 @@
 #include "libsym/helper/helper.h"
 #include "libsym/helper/sandbox.h"
 #include "libsym/server/exchange.h"
+#include "libsym/server/helpers.h"
 #include "libsym/table/job.h"
 #include "libsym/wire/build.h"
 #include "libsym/wire/disasm_wire.h"
@@ -56,9 +57,8 @@ struct call {
 struct sym_server {
 	pthread_mutex_t lock; /* over all below */
 	pthread_cond_t room;  /* a job ended */
-	struct box helper;
-	unsigned started;  /* so far: tells the death of an old one from a new one's */
-	struct share jobs; /* that run */
+	struct share jobs;    /* that run */
+	struct sym_helpers helpers;
 	struct box_limits limits; /* constant */
 	char *program;            /* constant; NULL: /proc/self/exe */
 };
@@ -74,19 +74,21 @@ struct sym_server *sym_server_new(const struct sym_server_options *opts)
 {
 	static const struct sym_server_options none;
 	const struct sym_server_options *o = opts ? opts : &none;
+	unsigned max_jobs = o->max_jobs ? o->max_jobs : default_jobs();
 	struct sym_server *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return NULL;
 	s->program = o->program ? strdup(o->program) : NULL;
-	if (o->program && !s->program) {
+	if ((o->program && !s->program) ||
+	    sym_helpers_init(&s->helpers, max_jobs, s->program)) {
+		free(s->program);
 		free(s);
 		return NULL;
 	}
 	s->limits.cpu_s = o->cpu_s ? o->cpu_s : CPU_S;
 	s->limits.blocked_ms = o->blocked_ms ? o->blocked_ms : BLOCKED_MS;
-	share_init(&s->jobs, o->max_jobs ? o->max_jobs : default_jobs(), o->fair);
-	s->helper = (struct box)BOX_NONE;
+	share_init(&s->jobs, max_jobs, o->fair);
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->room, NULL);
 	return s;
@@ -96,7 +98,7 @@ void sym_server_free(struct sym_server *s)
 {
 	if (!s)
 		return;
-	box_end(&s->helper);
+	sym_helpers_fini(&s->helpers);
 	pthread_cond_destroy(&s->room);
 	pthread_mutex_destroy(&s->lock);
 	share_fini(&s->jobs);
@@ -115,65 +117,53 @@ static int take_room(struct sym_server *s, uid_t uid)
 	return share_take(&s->jobs, uid, 1);
 }
 
-static int enter(struct sym_server *s, uid_t uid, const atomic_bool *cancel)
+static int enter(struct sym_server *s, uid_t uid, const atomic_bool *cancel,
+		 struct sym_helper **out)
 {
 	int rc;
 
 	pthread_mutex_lock(&s->lock);
 	while ((rc = take_room(s, uid)) == -EAGAIN && !is_cancelled(cancel))
 		thread_wait(&s->room, &s->lock);
+	if (!rc)
+		*out = sym_helpers_take(&s->helpers, uid);
 	pthread_mutex_unlock(&s->lock);
 	return rc == -EAGAIN ? -EINTR : rc;
 }
 
-static void leave(struct sym_server *s, uid_t uid)
+static void leave(struct sym_server *s, struct sym_helper *h)
 {
 	pthread_mutex_lock(&s->lock);
-	share_give(&s->jobs, uid, 1);
+	sym_helpers_give(h);
+	share_give(&s->jobs, h->uid, 1);
 	/* not only the first in line may go on now */
 	pthread_cond_broadcast(&s->room);
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* Hands the socket to the helper, which is started first if none is running. */
-static int hand_over(struct sym_server *s, const struct call *c, int fd, unsigned *which,
-		     struct err *err)
+static int hand_over(struct sym_server *s, struct sym_helper *h, const struct call *c,
+		     int fd, unsigned *which, struct err *err)
 {
 	struct box_limits limits = s->limits;
-	int rc = -EPIPE;
+	int rc;
 
 	limits.waits_ms = c->waits_ms;
 	limits.owner = c->who ? c->who->uid : 0;
 	pthread_mutex_lock(&s->lock);
-	for (int attempt = 0; attempt < 2 && rc; attempt++) {
-		if (s->helper.control < 0) {
-			rc = box_start(&sym_helper_box, s->program, &s->helper, err);
-			if (rc)
-				break;
-			s->started++;
-		}
-		rc = box_job(&s->helper, fd, &limits);
-		if (rc) {
-			box_end(&s->helper);
-			err_errno(err, rc, "symbol helper");
-		}
-	}
-	*which = s->started;
+	rc = sym_helpers_job(&s->helpers, h, fd, &limits, which, err);
 	pthread_mutex_unlock(&s->lock);
 	return rc;
 }
 
-/* Forgets helper number @which, unless another thread did so. */
-static void forget(struct sym_server *s, unsigned which)
+static void forget(struct sym_server *s, struct sym_helper *h, unsigned which)
 {
 	pthread_mutex_lock(&s->lock);
-	if (s->started == which)
-		box_end(&s->helper);
+	sym_helpers_forget(h, which);
 	pthread_mutex_unlock(&s->lock);
 }
 
-static int run_once(struct sym_server *s, const struct call *c, struct sym_exchange *x,
-		    unsigned *which, struct err *err)
+static int run_once(struct sym_server *s, struct sym_helper *h, const struct call *c,
+		    struct sym_exchange *x, unsigned *which, struct err *err)
 {
 	int pair[2], rc;
 	CLEANUP(close_fd) int mine = -1;
@@ -181,7 +171,7 @@ static int run_once(struct sym_server *s, const struct call *c, struct sym_excha
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
 		return err_errno(err, -errno, "symbol helper");
 	mine = pair[0];
-	rc = hand_over(s, c, pair[1], which, err);
+	rc = hand_over(s, h, c, pair[1], which, err);
 	close(pair[1]);
 	if (rc)
 		return rc;
@@ -196,23 +186,24 @@ static int run_job(struct sym_server *s, const struct call *c, struct sym_exchan
 		   struct err *err)
 {
 	uid_t uid = c->who ? c->who->uid : geteuid();
+	struct sym_helper *h = NULL;
 	unsigned which = 0;
 	int rc = strbuf_error(c->request);
 
 	if (rc || c->request->len - sizeof(struct sym_frame) > SYM_REQUEST_MAX)
 		return err_errno(err, rc ? rc : -E2BIG, "symbol helper");
-	rc = enter(s, uid, c->cancel);
+	rc = enter(s, uid, c->cancel, &h);
 	if (rc)
 		return err_errno(err, rc, "symbol helper");
 	for (int attempt = 0; attempt < 2; attempt++) {
 		sym_exchange_fini(x);
-		rc = run_once(s, c, x, &which, err);
+		rc = run_once(s, h, c, x, &which, err);
 		if (!rc && !x->trailer.magic)
-			forget(s, which);
+			forget(s, h, which);
 		if (rc || x->trailer.magic)
 			break;
 	}
-	leave(s, uid);
+	leave(s, h);
 	if (rc == -EINTR || rc == -ENOMEM)
 		err_errno(err, rc, "symbol helper");
 	return rc;

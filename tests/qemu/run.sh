@@ -123,6 +123,8 @@ build_programs()
 	}' >"$work/nested.symbols"
 	readelf -n "$to/nested" | sed -n 's/.*Build ID: //p' >"$work/nested.build_id"
 	[ $machine != arm64 ] || return 0
+	# Its names and lines are in a debug file, its source is where it was compiled.
+	strip -o "$to/bare" "$to/nested"
 	$cc "${flags[@]}" -o "$to/cost" $from/cost.c
 	$cc "${flags[@]}" -o "$to/hog" $from/hog.c
 	for t in 1 2; do
@@ -132,6 +134,8 @@ build_programs()
 			$from/twin_prog.c
 	done
 	$cc "${flags[@]}" -pthread -o "$to/storm" $from/storm.c
+	$cc "${flags[@]}" -o "$to/landlocked" $from/landlocked.c \
+		libsym/helper/sandbox.c base/{err,file,strbuf}.c -lseccomp
 }
 
 # Where twin_trap is in the file of each twin: the options of bufdump.
@@ -163,6 +167,18 @@ install_dynamic()
 	done
 }
 
+# Installs the debug information of program $1, and its source.
+install_debug()
+{
+	local id from=tests/qemu/programs/$1.c
+
+	id=$(cat "$work/$1.build_id")
+	mkdir -p "$root/usr/lib/debug/.build-id/${id:0:2}" "$root$top"
+	objcopy --only-keep-debug "$work/programs/$1" \
+		"$root/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug"
+	install -D -m 644 "$from" "$root$top/$from"
+}
+
 build_root()
 {
 	root=$work/root
@@ -185,6 +201,7 @@ build_root()
 	ln -s /proc/self/mounts "$root/etc/mtab"
 	if [ $machine != arm64 ]; then
 		install_dynamic "$bin/opcollect" "$bin/opfs" "$work"/programs/*
+		install_debug nested
 	else
 		install -m 755 "$work"/programs/* "$root/bin/"
 	fi

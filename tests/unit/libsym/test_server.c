@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/cred.h"
 #include "libsym/helper/image.h"
 #include "libsym/server/server.h"
 
@@ -62,9 +63,10 @@ Test(server, a_helper_tells_the_same_as_this_process)
 	sym_table_put(b);
 }
 
-/* The helper: the child of this process that was started with the option. */
-static pid_t find_helper(void)
+/* How many helpers there are, and one of them: they are this process's children. */
+static size_t find_helpers(pid_t *one)
 {
+	size_t nr = 0;
 	CLEANUP(close_dir) DIR *dir = opendir("/proc");
 	struct dirent *e;
 
@@ -78,10 +80,20 @@ static pid_t find_helper(void)
 		if (!f || !fgets(line, sizeof(line), f) || !strrchr(line, ')'))
 			continue;
 		if (sscanf(strrchr(line, ')') + 1, " %*c %d", &ppid) == 1 &&
-		    ppid == getpid())
-			return atoi(e->d_name);
+		    ppid == getpid()) {
+			*one = atoi(e->d_name);
+			nr++;
+		}
 	}
-	return 0;
+	return nr;
+}
+
+static pid_t find_helper(void)
+{
+	pid_t helper = 0;
+
+	find_helpers(&helper);
+	return helper;
 }
 
 Test(server, a_killed_helper_is_replaced)
@@ -95,6 +107,35 @@ Test(server, a_killed_helper_is_replaced)
 	sym_table_put(load(&self));
 	second = find_helper();
 	cr_expect(second > 0 && second != first);
+}
+
+static void load_as(uid_t uid)
+{
+	const struct cred cred = { .uid = uid, .gid = uid };
+	struct sym_job job = self;
+
+	job.cred = &cred;
+	sym_table_put(load(&job));
+}
+
+Test(server, users_share_no_helper_and_there_are_as_many_as_jobs_at_most)
+{
+	enum { MOST = 4 };
+	pid_t helper = 0;
+
+	sym_server_free(server);
+	server = sym_server_new(
+		&(struct sym_server_options){ .max_jobs = MOST, .fair = true });
+	cr_assert_not_null(server);
+	for (uid_t uid = 1; uid <= 2 * MOST; uid++) {
+		size_t nr = uid < MOST ? uid : MOST;
+
+		load_as(uid);
+		load_as(uid);
+		cr_expect_eq(find_helpers(&helper), nr, "user %u", uid);
+	}
+	load_as(1);
+	cr_expect_eq(find_helpers(&helper), MOST);
 }
 
 Test(server, a_helper_ends_with_its_server)
