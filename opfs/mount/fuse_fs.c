@@ -154,9 +154,10 @@ double fs_dir_timeout(const struct fuse_fs *fs, const struct place *p)
 static bool may_see_side(const struct fuse_fs *fs, const struct place *p,
 			 const struct viewer *v)
 {
-	for (size_t i = 0; p->spec && i < p->spec->nr_sessions; i++)
-		if (!tree_may_see(fs->tree, p->spec->sessions[i], v))
-			return false;
+	/* the directories above are the same for all */
+	if (p->spec && p->spec->nr_sessions &&
+	    !tree_may_see(fs->tree, p->spec->sessions[0], v))
+		return false;
 	for (size_t i = 0; p->cat && i < p->cat->nr_dirs; i++)
 		if (!tree_may_see_opened(fs->tree, &p->cat->dirs[i], v))
 			return false;
