@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 #define MSG_SIZE sizeof(((struct err *)0)->msg)
 
 /* Ends a text that did not fit in "...", not in the middle of a UTF-8 character. */
@@ -18,14 +20,6 @@ static void mark_cut(char *msg)
 	memcpy(msg + at, "...", sizeof("..."));
 }
 
-/* File names may hold anything; a message is one line on a terminal. */
-static void one_line(char *msg)
-{
-	for (; *msg; msg++)
-		if ((unsigned char)*msg < ' ' || *msg == 0x7f)
-			*msg = '?';
-}
-
 /* Formats into @msg; the arguments may point into an older message. */
 static void format(char msg[static MSG_SIZE], const char *fmt, va_list ap)
 {
@@ -35,7 +29,8 @@ static void format(char msg[static MSG_SIZE], const char *fmt, va_list ap)
 		msg[0] = '\0';
 	else if ((size_t)n >= MSG_SIZE)
 		mark_cut(msg);
-	one_line(msg);
+	/* file names may hold anything; a message is one line on a terminal */
+	utf8_no_controls(msg);
 }
 
 static void join(char *msg, const char *front, const char *back)

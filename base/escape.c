@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/hex.h"
+#include "base/utf8.h"
 
 void escape_put(struct strbuf *out, unsigned char byte)
 {
@@ -65,14 +66,30 @@ static bool no_control(unsigned char c)
 	return c >= 0x20 && c != 0x7f;
 }
 
+void escape_shown(struct strbuf *out, const char *text, bool (*plain)(unsigned char c))
+{
+	for (size_t left = strlen(text), len; left; text += len, left -= len) {
+		const unsigned char *at = (const unsigned char *)text;
+
+		for (len = 0; len < left && at[len] < 0x80 && plain(at[len]);)
+			len++;
+		strbuf_add(out, text, len);
+		if (len)
+			continue;
+		len = utf8_control_len(text, left);
+		if (len || *at < 0x80) {
+			escape_put(out,
+				   *at); /* the next one of two is a control itself */
+			len = 1;
+		} else {
+			len = utf8_len(text, left);
+			len = len ? len : 1;
+			strbuf_add(out, text, len);
+		}
+	}
+}
+
 void escape_text(struct strbuf *out, const char *text)
 {
-	size_t len = 0;
-
-	while (text[len] && no_control((unsigned char)text[len]))
-		len++;
-	if (text[len])
-		escape_add(out, text, strlen(text), no_control);
-	else
-		strbuf_add(out, text, len);
+	escape_shown(out, text, no_control);
 }

@@ -22,8 +22,11 @@ void escape_add(struct strbuf *out, const void *s, size_t len,
  */
 int escape_byte(const char *s, size_t left);
 
-/* Appends a name to a line of text; control bytes, which would break it, become %XX. */
+/* Appends a name to a line of text; control characters, which would break it or command a
+ * terminal, become %XX. */
 void escape_text(struct strbuf *out, const char *text);
+/* So do bytes below 0x80 for which @plain is false. */
+void escape_shown(struct strbuf *out, const char *text, bool (*plain)(unsigned char c));
 
 /* Appends @s with every valid %XX decoded. */
 void escape_decode(struct strbuf *out, const char *s, size_t len);

@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
+
 enum { MAX_PLACES = 64, MAX_PER_SECOND = 10 };
 
 /* One call of log_at(); a place that finds the table full is not limited. */
@@ -105,9 +107,7 @@ static void say(enum log_level level, const char *msg)
 		return;
 	if ((size_t)len >= sizeof(text))
 		len = sizeof(text) - 1;
-	for (int i = 0; i < len; i++)
-		if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
-			text[i] = '?';
+	utf8_no_controls(text);
 	if (out_sink) {
 		text[len - 1] = '\0';
 		out_sink(level, text + strlen(name) + 2);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/utf8.h"
 
+#include <string.h>
+
 size_t utf8_len(const void *at, size_t left)
 {
 	const unsigned char *s = at;
@@ -21,4 +23,26 @@ size_t utf8_len(const void *at, size_t left)
 	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
 		return 0;
 	return len;
+}
+
+size_t utf8_control_len(const void *at, size_t left)
+{
+	const unsigned char *s = at;
+
+	if (s[0] < 0x20 || s[0] == 0x7f)
+		return 1;
+	if (s[0] == 0xc2 && left > 1 && s[1] >= 0x80 && s[1] < 0xa0)
+		return 2;
+	return s[0] >= 0x80 && s[0] < 0xa0;
+}
+
+void utf8_no_controls(char *text)
+{
+	for (size_t left = strlen(text), len; left; text += len, left -= len) {
+		size_t control = utf8_control_len(text, left);
+
+		memset(text, '?', control);
+		len = control ? control : utf8_len(text, left);
+		len = len ? len : 1;
+	}
 }

@@ -91,24 +91,15 @@ uint64_t fs_digest(const struct text *text)
 	return map_hash(&st.st_ino, sizeof(st.st_ino));
 }
 
-/* Do its values, and what they select, depend on whose binaries may be read, of which
- * processes a user is told, and which sessions he may see? */
-static bool differs_by_user(const struct spec_tag *tag)
-{
-	return tag->id == SPEC_SYMBOL || tag->id == SPEC_SESSION_EXCLUDE ||
-	       tag->kind == SPEC_TAG_TASKS || tag->kind == SPEC_TAG_SPAN ||
-	       tag->kind == SPEC_TAG_DIFF;
-}
-
 bool fs_differs(const struct fuse_fs *fs, const struct place *p)
 {
 	if (!fs->shared)
 		return false;
 	if (is_sum(p) || place_is_file(p) || p->kind == PLACE_ENTRIES ||
-	    (p->tag && differs_by_user(p->tag)) || place_follows_links(p))
+	    (p->tag && tree_tag_differs(p->tag)) || place_follows_links(p))
 		return true;
 	for (size_t i = 0; p->spec && i < SPEC_NR_TAGS; i++)
-		if (p->spec->values[i] && differs_by_user(&spec_tags[i]))
+		if (p->spec->values[i] && tree_tag_differs(&spec_tags[i]))
 			return true;
 	return false;
 }
@@ -153,9 +144,10 @@ double fs_dir_timeout(const struct fuse_fs *fs, const struct place *p)
 static bool may_see_side(const struct fuse_fs *fs, const struct place *p,
 			 const struct viewer *v)
 {
-	for (size_t i = 0; p->spec && i < p->spec->nr_sessions; i++)
-		if (!tree_may_see(fs->tree, p->spec->sessions[i], v))
-			return false;
+	/* the directories above are the same for all */
+	if (p->spec && p->spec->nr_sessions &&
+	    !tree_may_see(fs->tree, p->spec->sessions[0], v))
+		return false;
 	for (size_t i = 0; p->cat && i < p->cat->nr_dirs; i++)
 		if (!tree_may_see_opened(fs->tree, &p->cat->dirs[i], v))
 			return false;

@@ -80,8 +80,9 @@ struct node_table {
 	struct map_u64 by_id;
 	struct map by_name; /* parent id, viewers, name */
 	struct node *root;
-	/* Places in live sessions, the longest unused first.  Each keeps all that was read
-	 * of its generation, so they are kept only for @keep_ns after their last use. */
+	/* Places in live sessions, the longest unused first.  Each keeps all that was
+	 * read of its generation, so they are kept only for @keep_ns after their last
+	 * use. */
 	TAILQ_HEAD(, node) live;
 	uint64_t keep_ns;
 	struct cache *cache; /* borrowed: texts by node */

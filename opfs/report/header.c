@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/escape.h"
+#include "base/utf8.h"
 #include "events/event.h"
 #include "libspec/name/pid.h"
 #include "libspec/sample/cpu_type.h"
@@ -211,7 +212,5 @@ void header_title(const struct profile *p, size_t class, char out[HEADER_TITLE_M
 		strbuf_puts(&name, "...");
 	}
 	snprintf(out, HEADER_TITLE_MAX + 1, "%s%s", strbuf_str(&name), mask);
-	for (char *at = out; *at; at++)
-		if ((unsigned char)*at < ' ' || *at == 0x7f)
-			*at = '?';
+	utf8_no_controls(out);
 }

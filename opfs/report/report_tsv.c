@@ -28,7 +28,7 @@ struct tsv_column {
 
 static void add_field(const char *text, struct strbuf *out)
 {
-	escape_add(out, text, strlen(text), escape_plain_field);
+	escape_shown(out, text, escape_plain_field);
 }
 
 static void add_event(const struct cell *c, struct strbuf *out)

@@ -171,6 +171,13 @@ static const struct spec_tag *tag_of(const struct place *from, const char *name,
 	return spec_word_parse(name, len, &word) && word.value ? word.tag : NULL;
 }
 
+bool tree_tag_differs(const struct spec_tag *tag)
+{
+	return tag->id == SPEC_SYMBOL || tag->id == SPEC_SESSION_EXCLUDE ||
+	       tag->kind == SPEC_TAG_TASKS || tag->kind == SPEC_TAG_SPAN ||
+	       tag->kind == SPEC_TAG_DIFF;
+}
+
 struct tree_hint tree_hint(const struct place *from, const char *name, size_t len)
 {
 	const struct spec_tag *tag = tag_of(from, name, len);
@@ -182,7 +189,7 @@ struct tree_hint tree_hint(const struct place *from, const char *name, size_t le
 
 	return (struct tree_hint){
 		.slow = root || outside || sessions,
-		.personal = outside || sessions || (tag && tag->kind == SPEC_TAG_TASKS),
+		.personal = outside || sessions || (tag && tree_tag_differs(tag)),
 	};
 }
 

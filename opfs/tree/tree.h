@@ -52,6 +52,10 @@ int tree_step(struct tree *t, const struct place *from, const char *name, size_t
 int tree_walk(struct tree *t, const char *path, const struct viewer *v, struct place *out,
 	      size_t *bad, struct err *err);
 
+/* Do a tag's values, and what they select, depend on whose binaries may be read, of which
+ * processes a user is told, or which sessions he may see? */
+bool tree_tag_differs(const struct spec_tag *tag);
+
 /* What can be said of a name in a directory before looking for it. */
 struct tree_hint {
 	/* If it leads anywhere, it leads to a directory; and to find out, sessions have

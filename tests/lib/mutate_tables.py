@@ -15,12 +15,13 @@ import shutil
 import struct
 import sys
 
-WORDS = (b"", b"-", b"0", b"-1", b"18446744073709551615", b"18446744073709551616", b"9" * 40,
-         b"4294967296", b"%", b"%0", b"%00", b"%2F", b"%0A", b"{root}", b"{kern}", b"{dep}",
-         b"/", b"//", b"/../../etc/shadow", b"..", b"a" * 300, b"x" * 5000, b"\xff\xfe",
-         b"\0", b"\t", b"\n", b"# opfs images 1", b"container 1", b"container -1",
-         b"container 99999999999", b"gone", b"0xffffffffffffffff", b"live", b"1 1 1 1",
-         b"[vdso]", b"/proc/self/mem", b"/dev/zero", b"ab" * 20, b"ab" * 200, b"abc")
+WORDS = (b"", b"-", b"0", b"-1", b"18446744073709551615", b"18446744073709551616",
+         b"9" * 40, b"4294967296", b"%", b"%0", b"%00", b"%2F", b"%0A", b"{root}",
+         b"{kern}", b"{dep}", b"/", b"//", b"/../../etc/shadow", b"..", b"a" * 300,
+         b"x" * 5000, b"\xff\xfe", b"\0", b"\t", b"\n", b"# opfs images 1",
+         b"container 1", b"container -1", b"container 99999999999", b"gone",
+         b"0xffffffffffffffff", b"live", b"1 1 1 1", b"[vdso]", b"/proc/self/mem",
+         b"/dev/zero", b"ab" * 20, b"ab" * 200, b"abc")
 NUMBERS = (0, 1, 48, (1 << 64) - 1, 1 << 63, 1 << 32, 1 << 31)
 
 

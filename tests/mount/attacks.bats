@@ -245,6 +245,8 @@ reader() {
 	need_mount_namespace
 	group_session
 	cat >"$W/inner" <<-'END'
+	# the search for leaks needs a /proc of its own
+	export ASAN_OPTIONS="${ASAN_OPTIONS-}:detect_leaks=0"
 	"$OPFS" mount -f --session-dir "$D" "$M" -o allow_other &
 	until mountpoint -q "$M"; do sleep 0.05; done
 	for i in $(seq 40); do
@@ -272,6 +274,7 @@ odd_names() {
 	import json, os, sys
 	odd = [c for c in range(1, 256) if c != ord("/")]
 	parts = [os.fsdecode(bytes(odd[i::16])) for i in range(16)]
+	parts += ["".join(map(chr, range(0x80, 0xa0))) + "end"]
 	alone = [os.fsdecode(bytes([c])) for c in range(1, 33)] + ["%", ":", "~", "\x7f"]
 	files = [{"app": "/x/a" + p, "escape": True, "tgid": 100 + i, "tid": 100 + i,
 	          "samples": {"0x10": 3}} for i, p in enumerate(parts + alone)]
@@ -295,8 +298,10 @@ odd_names() {
 	seen = 0
 
 	def plain(what, data):
-	    for c in data:
-	        assert c >= 32 and c != 127 or c in b"\t\n", (what, c)
+	    if what.endswith((b"json", b"xml")):
+	        return # for programs
+	    for c in data.decode(errors="ignore"):
+	        assert c in "\t\n" or not (c < " " or "\x7f" <= c < "\xa0"), (what, c)
 
 	def look(folder, deep):
 	    global seen
@@ -327,7 +332,7 @@ odd_names() {
 	            except OSError:
 	                pass
 	with open(top + b"/status", "rb") as f:
-	    plain("status", f.read())
+	    plain(b"status", f.read())
 	print("seen", seen)
 	END
 	cat "$W/seen"

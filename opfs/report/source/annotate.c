@@ -115,16 +115,6 @@ static void add_calls(const struct sources *s, const struct source_call *calls, 
 
 /* ---- text of a source file: any bytes, none of which may move a cursor */
 
-/* Length of a control at @at that must not be shown as it is: 0, 1, or 2 in UTF-8. */
-static size_t control_len(const unsigned char *at, size_t left)
-{
-	if ((at[0] < 0x20 && at[0] != '\t') || at[0] == 0x7f)
-		return 1;
-	if (at[0] == 0xc2 && left > 1 && at[1] >= 0x80 && at[1] < 0xa0)
-		return 2;
-	return at[0] >= 0x80 && at[0] < 0xa0;
-}
-
 static void add_control(const unsigned char *at, size_t len, struct strbuf *out)
 {
 	if (len == 1 && at[0] < 0x80) {
@@ -149,7 +139,7 @@ void annotate_source(const char *data, size_t len, struct strbuf *out)
 			at++;
 			continue;
 		}
-		control = control_len(at, (size_t)(end - at));
+		control = *at == '\t' ? 0 : utf8_control_len(at, (size_t)(end - at));
 		if (control) {
 			strbuf_add(out, plain, (size_t)(at - plain));
 			add_control(at, control, out);

@@ -85,3 +85,27 @@ Test(escape, takes_a_megabyte_that_is_all_escapes)
 	cr_expect_eq(back.len, raw.len);
 	cr_expect_eq(memcmp(back.data, raw.data, raw.len), 0);
 }
+
+/* What a name may do to a terminal, and characters that have such bytes in them. */
+Test(escape, of_a_text_leaves_no_control_character)
+{
+	static const char *const texts[][2] = {
+		{ "plain", "plain" },
+		{ "a\x1b[31m\x7f\n", "a%1B[31m%7F%0A" },
+		{ "\xc2\x9b"
+		  "31m\xc2\x85",
+		  "%C2%9B31m%C2%85" },
+		{ "\x9b"
+		  "31m \xa9 \xc2",
+		  "%9B31m \xa9 \xc2" },
+		{ "\xc3\x80 \xe2\x82\xac \xf0\x9f\x98\x80 \xc2\xa0",
+		  "\xc3\x80 \xe2\x82\xac \xf0\x9f\x98\x80 \xc2\xa0" },
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		CLEANUP(strbuf_fini) struct strbuf b = { 0 };
+
+		escape_text(&b, texts[i][0]);
+		cr_expect_str_eq(strbuf_str(&b), texts[i][1]);
+	}
+}

@@ -54,3 +54,12 @@ Test(utf8, accepts_nothing_else)
 		cr_expect_eq(utf8_len(invalid[i], strlen(invalid[i])), 0, "%zu", i);
 	cr_expect_eq(utf8_len("", 0), 0);
 }
+
+Test(utf8, control_characters_become_question_marks)
+{
+	char text[] = "a\x1b[m \xc2\x9b"
+		      "31m \x9b \xc3\x80 \xf0\x9f\x98\x80\n";
+
+	utf8_no_controls(text);
+	cr_expect_str_eq(text, "a?[m ??31m ? \xc3\x80 \xf0\x9f\x98\x80?");
+}
