@@ -16,7 +16,7 @@
 #include "base/number.h"
 #include "libspec/sample/sample_file.h"
 
-#define MAX_TABLE ((size_t)1 << 30)
+#define MAX_TABLE ((size_t)1 << 28)
 
 bool spec_table_parse(const char *field, uint64_t max, uint64_t *out)
 {

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/share.h"
@@ -50,19 +51,32 @@ const struct spec_task *catalog_task(const struct catalog *c,
 static pthread_mutex_t charges_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct share charges = { .total = 1ull << 30, .fair = true };
 
+/* A descriptor counts as so many bytes: all together take half of those that this process
+ * may have. */
+static uint64_t descriptor_cost(void)
+{
+	struct rlimit lim;
+
+	if (getrlimit(RLIMIT_NOFILE, &lim) || lim.rlim_cur == RLIM_INFINITY)
+		return 0;
+	return charges.total / (lim.rlim_cur / 2 + 1);
+}
+
 /* What it takes on the heap, about; and descriptors, of which there are fewer. */
 static uint64_t catalog_bytes(const struct catalog *c)
 {
 	/* names in tables are allocated one by one */
-	enum { ROW = 256, DESCRIPTOR = 32 << 10 };
-	uint64_t bytes = sizeof(*c) + c->arena.total + DESCRIPTOR;
+	enum { ROW = 256 };
+	uint64_t fd = descriptor_cost();
+	uint64_t bytes = sizeof(*c) + c->arena.total + (c->copy_fd >= 0 ? fd : 0);
 
 	for (size_t i = 0; i < c->nr_dirs; i++) {
 		const struct catalog_dir *d = &c->dirs[i];
 
 		if (!d->part)
-			bytes += (d->rows.nr + d->tasks.nr) * ROW + d->tasks.texts.total +
-				 DESCRIPTOR;
+			bytes += (d->rows.nr + d->regions.starts.used + d->tasks.nr) *
+					 ROW +
+				 d->tasks.texts.total + (d->fd >= 0 ? fd : 0);
 	}
 	return bytes;
 }
@@ -77,9 +91,10 @@ int catalog_charge(struct catalog *c, uid_t uid, struct err *err)
 	pthread_mutex_unlock(&charges_lock);
 	if (rc == -EAGAIN)
 		return err_set(err, -ENFILE,
-			       "the sessions that you have looked at here take as much "
-			       "memory as others leave for you: close what is open below "
-			       "them, or mount for yourself");
+			       "the sessions that user %u stored or looked at here take "
+			       "as much memory as others leave for him: close what is "
+			       "open below them, or mount for yourself",
+			       (unsigned)uid);
 	if (rc)
 		return err_set(err, rc, "out of memory");
 	c->charged = bytes;

@@ -21,7 +21,7 @@ enum { COPY_NODES = 4096 };
 /* Of a session whose owner is not trusted: one user must not keep others waiting, nor
  * fill memory and disk.  50,000 files took 4 s of processor time. */
 #define MAX_NS (5 * CLOCK_NS_PER_S)
-enum { MAX_TABLE = 16 << 20, MAX_ARENA = 128 << 20, MAX_COPY = 256 << 20 };
+enum { MAX_TABLE = 4 << 20, MAX_ARENA = 64 << 20, MAX_COPY = 256 << 20 };
 
 /* ---- bounds */
 

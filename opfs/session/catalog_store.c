@@ -274,10 +274,12 @@ static int load(struct catalog_store *s, char *const *names, size_t nr,
 		struct catalog **out, struct err *err)
 {
 	int rc = catalog_load(&s->from, names, nr, parts, v, out, err);
+	uid_t owner;
 
 	if (rc || !s->from.trusted || !v)
 		return rc;
-	rc = catalog_charge(*out, v->cred.uid, err);
+	owner = nr == 1 ? (*out)->dirs[0].owner : 0;
+	rc = catalog_charge(*out, owner && owner != s->owner ? owner : v->cred.uid, err);
 	if (rc)
 		catalog_put(TAKE(*out));
 	return rc;

@@ -18,9 +18,9 @@ const struct viewer *tree_reader(const struct tree *t, const struct viewer *v)
 	return sees_all(t, v) ? NULL : v;
 }
 
-bool tree_may_see(const struct tree *t, const char *session, const struct viewer *v)
+bool tree_may_use_samples(const struct tree *t, const struct viewer *v, mode_t want)
 {
-	int fd = catalog_store_fd(t->store), rc;
+	int fd = catalog_store_fd(t->store);
 	struct stat st;
 
 	if (sees_all(t, v))
@@ -29,7 +29,17 @@ bool tree_may_see(const struct tree *t, const char *session, const struct viewer
 		return false;
 	if (fstatat(fd, "samples", &st, 0))
 		return errno == ENOENT;
-	if (!cred_allows(&v->cred, &st, S_IXOTH))
+	return cred_allows(&v->cred, &st, want);
+}
+
+bool tree_may_see(const struct tree *t, const char *session, const struct viewer *v)
+{
+	struct stat st;
+	int rc;
+
+	if (sees_all(t, v))
+		return true;
+	if (!tree_may_use_samples(t, v, S_IXOTH))
 		return false;
 	rc = catalog_store_stat(t->store, session, &st);
 	if (rc)

@@ -11,6 +11,9 @@
 
 struct ask;
 
+/* May @v list (S_IROTH) or search (S_IXOTH) the directory of sessions?  Who may not
+ * search it does not learn which there are. */
+bool tree_may_use_samples(const struct tree *t, const struct viewer *v, mode_t want);
 /* May @v see the session?  Yes, unless the mount is shared and its modes say no. */
 bool tree_may_see(const struct tree *t, const char *session, const struct viewer *v);
 /* The same of the directory that was opened. */

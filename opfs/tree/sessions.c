@@ -52,6 +52,7 @@ void tree_listed_session(const char *name, struct strbuf *out)
 int tree_sessions(const struct tree *t, const struct viewer *v, struct names *out,
 		  struct err *err)
 {
+	bool may_list = tree_may_use_samples(t, v, S_IROTH | S_IXOTH);
 	struct names list = { 0 };
 	int rc = spec_session_list(catalog_store_fd(t->store),
 				   catalog_store_trusted(t->store), &list, err);
@@ -61,7 +62,7 @@ int tree_sessions(const struct tree *t, const struct viewer *v, struct names *ou
 	if (!rc)
 		rc = names_add(out, "current");
 	for (size_t i = 0; i < list.len && !rc; i++)
-		if (tree_may_see(t, list.data[i], v))
+		if (may_list && tree_may_see(t, list.data[i], v))
 			rc = names_add(out, list.data[i]);
 	names_fini(&list);
 	names_sort(out);
@@ -70,7 +71,8 @@ int tree_sessions(const struct tree *t, const struct viewer *v, struct names *ou
 
 /* ---- by name */
 
-static bool exists(const struct tree *t, const char *session)
+/* To who may not search samples/ every name may be one. */
+static bool exists(const struct tree *t, const char *session, const struct viewer *v)
 {
 	struct stat st;
 	int rc;
@@ -78,7 +80,7 @@ static bool exists(const struct tree *t, const char *session)
 	if (strchr(session, '/') || !strcmp(session, ".") || !strcmp(session, "..") ||
 	    !*session)
 		return false;
-	if (!strcmp(session, "current"))
+	if (!strcmp(session, "current") || !tree_may_use_samples(t, v, S_IXOTH))
 		return true;
 	rc = catalog_store_stat(t->store, session, &st);
 	return !rc || rc == -ELOOP || rc == -EXDEV; /* entering it tells why not */
@@ -87,8 +89,10 @@ static bool exists(const struct tree *t, const char *session)
 static int not_yours(const struct ask *a, const char *session)
 {
 	struct stat st;
-	int rc = catalog_store_stat(a->t->store, session, &st);
+	int rc = 0;
 
+	if (tree_may_use_samples(a->t, a->v, S_IXOTH))
+		rc = catalog_store_stat(a->t->store, session, &st);
 	return catalog_no_session(session, rc ? rc : -EACCES, a->err);
 }
 
@@ -130,7 +134,7 @@ static int add_matching(const struct ask *a, const struct names *all,
 	size_t before = out->len;
 	int rc = 0;
 
-	if (!item->all && exists(a->t, item->text))
+	if (!item->all && exists(a->t, item->text, a->v))
 		return names_add(out, item->text);
 	for (size_t i = 0; i < all->len && !rc; i++)
 		if (item->all || (item->glob && spec_glob(item->pattern, all->data[i])))
@@ -146,11 +150,11 @@ char *tree_one_session(const struct tree *t, const char *raw, const struct viewe
 	CLEANUP(names_fini) struct names all = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
 
-	if (exists(t, raw) && !strchr(raw, '%'))
+	if (exists(t, raw, v) && !strchr(raw, '%'))
 		return strdup(raw);
 	spec_decode(raw, &text);
 	if (!strbuf_error(&text) && strlen(strbuf_str(&text)) == text.len &&
-	    exists(t, strbuf_str(&text)))
+	    exists(t, strbuf_str(&text), v))
 		return strbuf_take(&text);
 	if (!spec_listed_cut(raw) || tree_sessions(t, v, &all, NULL))
 		return NULL;

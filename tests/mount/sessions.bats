@@ -120,7 +120,7 @@ large_session() {
 @test "tables that would fill memory are not read for others, nor by name alone" {
 	sessions mine huge
 	chown -R $bob "$D/samples/huge"
-	truncate -s 17M "$D/samples/huge/images"
+	truncate -s 5M "$D/samples/huge/images"
 	shared_mount
 	run ! as $bob cat "$M/huge/summary"
 	run -0 as $alice cat "$M/session:*/summary"
@@ -178,4 +178,22 @@ numbers() {
 	grep -q his his
 	! grep -qw his before after
 	! grep -q hers his
+}
+
+@test "who may not search the directory of sessions does not learn which there are" {
+	sessions saved other
+	shared_mount
+	chmod 700 "$D/samples"
+	for name in saved nosuch current 'session:saved' 'session:nosuch'; do
+		run as $alice stat "$M/$name"
+		[[ $output == *"Permission denied"* ]]
+	done
+	run -0 as $alice ls "$M"
+	[[ $output != *saved* ]]
+	chmod 711 "$D/samples"
+	run -0 as $alice cat "$M/saved/summary"
+	run -0 as $alice ls "$M"
+	[[ $output != *saved* ]]
+	run ! as $alice stat "$M/session:s*"
+	run ! as $alice cat "$M/session:s*/summary"
 }

@@ -69,7 +69,7 @@ Test(catalog, takes_no_more_memory_for_a_user_than_others_leave)
 	b->arena.total = c->arena.total = 300 << 20;
 	cr_expect_eq(catalog_charge(b, SOMEBODY, &err), 0);
 	cr_expect_eq(catalog_charge(c, SOMEBODY, &err), -ENFILE);
-	cr_expect(strstr(err.msg, "others leave for you"), "%s", err.msg);
+	cr_expect(strstr(err.msg, "others leave for him"), "%s", err.msg);
 	cr_expect_eq(catalog_charge(c, ANOTHER, &err), 0);
 	/* until it is freed */
 	catalog_put(TAKE(b));
