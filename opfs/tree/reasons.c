@@ -83,11 +83,6 @@ static struct user *make_user(struct reasons *r, uid_t uid)
 	return u;
 }
 
-static bool no_control(unsigned char c)
-{
-	return c >= 0x20 && c != 0x7f;
-}
-
 void reasons_add(struct reasons *r, uid_t uid, const char *text)
 {
 	CLEANUP(strbuf_fini) struct strbuf line = { 0 };
@@ -95,7 +90,9 @@ void reasons_add(struct reasons *r, uid_t uid, const char *text)
 	struct reason *last, *slot;
 	struct user *u;
 
-	escape_add(&line, text, strnlen(text, MAX_TEXT), no_control);
+	escape_text(&line, text);
+	if (line.len > MAX_TEXT)
+		strbuf_truncate(&line, MAX_TEXT);
 	copy = strbuf_take(&line);
 	if (!copy)
 		return;

@@ -331,6 +331,8 @@ odd_names() {
 	                os.lstat(top + folder + b"/" + name)
 	            except OSError:
 	                pass
+	for c in range(0x80, 0xa0):
+	    assert not os.path.exists(top + b"/" + chr(c).encode())
 	with open(top + b"/status", "rb") as f:
 	    plain(b"status", f.read())
 	print("seen", seen)
