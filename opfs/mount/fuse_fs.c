@@ -319,9 +319,12 @@ int fs_place(struct fuse_fs *fs, struct node *n, const struct viewer *v,
 	int rc;
 
 	np = node_where(&fs->nodes, n, &then);
+	if (!np && node_is_later(&fs->nodes, n))
+		return keep_promise(fs, n, v, out);
+	if (!np) /* another thread has just done so */
+		np = node_where(&fs->nodes, n, &then);
 	if (!np)
-		return node_is_later(&fs->nodes, n) ? keep_promise(fs, n, v, out)
-						    : -ESTALE;
+		return -ESTALE;
 	if (!is_settled(fs, &np->p, then, now)) {
 		rc = place_copy(&np->p, &fresh);
 		if (rc)

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "opfs/mount/fuse_fs.h"
 #include "opfs/mount/fuse_request.h"
+#include "opfs/tree/access.h"
 
 struct lookup {
 	struct fs_work work; /* first */
@@ -168,6 +169,7 @@ static bool reply_later(struct fuse_fs *fs, fuse_req_t req, struct node *parent,
 {
 	struct node_found found = { .later = true };
 	struct fuse_entry_param e = { .generation = 1 };
+	struct node_name full = *name;
 	struct tree_hint hint = { 0 };
 	struct node_place *np;
 	unsigned epoch;
@@ -182,8 +184,11 @@ static bool reply_later(struct fuse_fs *fs, fuse_req_t req, struct node *parent,
 	found.attr.ino = fs_ino(found.attr.ino, name->name, name->len, NULL,
 				hint.personal ? name->viewers : 0);
 	found.attr.size = 0;
-	/* who else may see it is not known yet */
-	reply_node(fs, req, parent, name, &found, &e);
+	/* Who else may see it is not known yet; but a session for all has one node, as
+	 * when it was found: another one takes the name from who works in the first. */
+	if (!hint.personal && tree_all_may_see(fs->tree, name->name))
+		full.viewers = 0;
+	reply_node(fs, req, parent, &full, &found, &e);
 	return true;
 }
 

@@ -346,7 +346,6 @@ static int open_session(struct catalog_build *b, int samples_fd, struct catalog_
 	d->ino = st.st_ino;
 	d->mtime_ns = clock_ns_of(&st.st_mtim);
 	d->owner = st.st_uid;
-	b->max_ns = 0;
 	return trusted && st.st_uid && st.st_uid != *trusted ? bound_session(b, d) : 0;
 }
 
@@ -377,8 +376,8 @@ static int read_opened(struct catalog_build *b, struct catalog_dir *d)
 	return 0;
 }
 
-/* Takes back what was read of a session that is too large.  What it called images stays:
- * without files nobody sees them. */
+/* Takes back what was read of a session that is too large.  What it called images stays,
+ * with its table of them: without files nobody sees them. */
 static int leave_out(struct catalog_build *b, struct catalog_dir *d, size_t flat,
 		     size_t cg)
 {
@@ -387,6 +386,7 @@ static int leave_out(struct catalog_build *b, struct catalog_dir *d, size_t flat
 				   .dev = d->dev,
 				   .ino = d->ino,
 				   .owner = d->owner,
+				   .rows = TAKE(d->rows),
 				   .given_up = true };
 
 	b->flat.len = flat;
@@ -404,6 +404,7 @@ static int read_session(struct catalog_build *b, int samples_fd, const char *nam
 	size_t flat = b->flat.len, cg = b->cg.len;
 	int rc;
 
+	b->max_ns = 0;
 	d->fd = -1;
 	d->session = arena_strdup(&b->c->arena, name);
 	b->c->nr_dirs++;

@@ -84,6 +84,14 @@ static int session_mode(const struct tree *t, const char *session, struct stat *
 	return 0;
 }
 
+bool tree_all_may_see(const struct tree *t, const char *session)
+{
+	const mode_t all = S_IROTH | S_IXOTH;
+	struct stat st;
+
+	return !session_mode(t, session, &st) && (st.st_mode & all) == all;
+}
+
 /* The mode of several sessions: a sum allows what all of them allow; of several owners,
  * the mount's. */
 struct sum_mode {

@@ -16,7 +16,9 @@ struct ask;
 bool tree_may_use_samples(const struct tree *t, const struct viewer *v, mode_t want);
 /* May @v see the session?  Yes, unless the mount is shared and its modes say no. */
 bool tree_may_see(const struct tree *t, const char *session, const struct viewer *v);
-/* The same of the directory that was opened. */
+/* May everybody see the session, as its name is stored? */
+bool tree_all_may_see(const struct tree *t, const char *session);
+/* tree_may_see() of the directory that was opened. */
 bool tree_may_see_opened(const struct tree *t, const struct catalog_dir *d,
 			 const struct viewer *v);
 /* Does the user who mounted ask? */

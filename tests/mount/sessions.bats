@@ -180,6 +180,30 @@ numbers() {
 	! grep -q hers his
 }
 
+# The live session as it is for the N-th time.
+generation() {
+	echo "$1 1000000000 live" >"$W/live"
+	mv "$W/live" "$D/samples/current/stats/live"
+}
+
+@test "who works in a live session has a working directory, whoever else looks it up" {
+	sessions current
+	mkdir "$D/samples/current/stats"
+	mkdir -m 777 "$W/out"
+	generation 1
+	shared_mount
+	start_as $alice bash -c "cd '$M/current' && ls >'$W/out/before' &&
+		until [ -e '$W/out/go' ]; do sleep 0.1; done
+		readlink /proc/self/cwd >'$W/out/after'; touch '$W/out/done'"
+	wait_for test -s "$W/out/before"
+	sleep 1.2 # for a second the kernel may remember the name
+	generation 2
+	as $bob stat "$M/current"
+	touch "$W/out/go"
+	wait_for test -e "$W/out/done"
+	[ "$(cat "$W/out/after")" = "$(realpath "$M")/current" ]
+}
+
 @test "who may not search the directory of sessions does not learn which there are" {
 	sessions saved other
 	shared_mount

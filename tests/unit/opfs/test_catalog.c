@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -10,6 +13,8 @@
 #include "opfs/session/catalog_load.h"
 #include "opfs/session/catalog_store.h"
 #include "tests/unit/opfs/sessions.h"
+
+enum { STRANGER = 60001 };
 
 static struct sessions disk;
 static struct catalog_store *store;
@@ -119,6 +124,73 @@ Test(catalog, of_two_sessions_has_the_files_of_both)
 	cr_expect_eq(c->nr_images, 1);
 	cr_expect_eq(c->total, 7);
 	cr_expect(c->saved);
+}
+
+/* Gives a session, of which the mount's user is not the owner, too much to read: ever
+ * more names of one file, each of which takes 4 KiB. */
+static void make_too_large(const char *session)
+{
+	enum { LINKS = 18000, PART = 200 };
+	char app[1960], dir[4000], from[PATH_MAX], to[PATH_MAX];
+	struct stat st;
+
+	for (size_t i = 0; i < sizeof(app); i++)
+		app[i] = i % PART ? 'z' : '/';
+	app[sizeof(app) - 1] = '\0';
+	sessions_add(&disk, (struct sessions_file){
+				    .session = session, .app = app, .samples = 1 });
+	snprintf(dir, sizeof(dir), "samples/%s", session);
+	if (!geteuid())
+		cr_assert_eq(fchownat(disk.fd, dir, STRANGER, -1, 0), 0);
+	snprintf(dir, sizeof(dir), "samples/%s/{root}%s/{dep}/{root}%s", session, app,
+		 app);
+	cr_assert_eq(fstatat(disk.fd, dir, &st, 0), 0);
+	snprintf(from, sizeof(from), "%s/EV.1000.0.all.all.all", dir);
+	for (int i = 0; i < LINKS; i++) {
+		snprintf(to, sizeof(to), "%s/EV.1000.0.all.all.%d", dir, i);
+		cr_assert_eq(linkat(disk.fd, from, disk.fd, to, 0), 0);
+	}
+}
+
+/* A table of images, /bin/demo behind @others others. */
+static void add_images(const char *session, int others)
+{
+	char path[64], text[8192] = "# opfs images 1\n", *at = text + strlen(text);
+
+	for (int i = 0; i < others; i++)
+		at += sprintf(at, "/bin/other%d\t/bin/other%d\t-\t1\t1\t-\t1\t-\n", i, i);
+	sprintf(at, "/bin/demo\t/bin/demo\t-\t1\t1\t-\t1\t-\n");
+	snprintf(path, sizeof(path), "samples/%s/images", session);
+	sessions_write(&disk, path, text);
+}
+
+static bool is_row_of(const struct spec_images *t, const struct spec_image_row *row)
+{
+	return row >= t->rows && row < t->rows + t->nr;
+}
+
+Test(catalog, of_a_sum_without_a_session_that_is_too_large_borrows_nothing_freed)
+{
+	char *names[] = { (char *)"a", (char *)"b" };
+	uid_t trusted = geteuid() + 1;
+	struct given_up given_up;
+	struct catalog_source from = { disk.fd, &trusted, &given_up };
+	struct err err = { 0 };
+	uint64_t demo;
+
+	given_up_init(&given_up);
+	sessions_add(&disk, (struct sessions_file){ .session = "a", .samples = 3 });
+	add_images("a", 100);
+	make_too_large("a");
+	sessions_add(&disk, (struct sessions_file){ .session = "b", .samples = 4 });
+	add_images("b", 0);
+	cr_assert_eq(catalog_load(&from, names, 2, NULL, NULL, &c, &err), 0, "%s",
+		     err.msg);
+	cr_expect(c->dirs[0].given_up);
+	cr_expect_eq(c->total, 4);
+	cr_assert(map_get(&c->by_image, "/bin/demo", strlen("/bin/demo"), &demo));
+	cr_expect(is_row_of(&c->dirs[0].rows, c->images[demo].row) ||
+		  is_row_of(&c->dirs[1].rows, c->images[demo].row));
 }
 
 Test(catalog, names_a_damaged_file_and_keeps_the_others)
