@@ -135,7 +135,7 @@ build_programs()
 	done
 	$cc "${flags[@]}" -pthread -o "$to/storm" $from/storm.c
 	$cc "${flags[@]}" -o "$to/landlocked" $from/landlocked.c \
-		libsym/helper/sandbox.c base/{err,file,strbuf}.c -lseccomp
+		libsym/helper/sandbox.c base/{err,file,strbuf,utf8}.c -lseccomp
 }
 
 # Where twin_trap is in the file of each twin: the options of bufdump.
