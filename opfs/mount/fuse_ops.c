@@ -262,11 +262,16 @@ struct change {
 	bool same;           /* it is still the same session */
 };
 
-/* Does a change concern the directory @where?  Not if it is of one other session. */
-static bool concerns(const struct change *c, const struct node_place *where)
+/* Does a change concern the directory @n at @where?  Not if it is of one other session.
+ * Of one that is to be looked for again, its name says so. */
+static bool concerns(const struct change *c, const struct node *n,
+		     const struct node_place *where)
 {
 	const struct spec *spec = where ? where->p.spec : NULL;
 
+	if (c->session && !where)
+		return !strcmp(n->name, c->session) ||
+		       !tree_has_session(c->fs->tree, n->name);
 	if (!c->session || !spec || spec->nr_sessions != 1)
 		return true;
 	/* anything but the session's own directory may match other sessions now */
@@ -282,7 +287,7 @@ static int forget_name(void *ctx, struct node *n, const struct node_place *where
 {
 	const struct change *c = ctx;
 
-	if (!concerns(c, where) && strncmp(n->name, "session", strlen("session")) != 0)
+	if (!concerns(c, n, where) && strncmp(n->name, "session", strlen("session")) != 0)
 		return 0;
 	if (!c->same)
 		node_unname(&c->fs->nodes, n);

@@ -314,6 +314,13 @@ static const struct cache_kind part_kind = { .get = part_get,
 					     .put = part_put,
 					     .holds = part_holds };
 
+/* What it costs to keep a catalog in a cache, where it stays charged to a user who may
+ * not look at it any more: so all of what he is charged for. */
+static size_t cost_of(const struct catalog *c, size_t least)
+{
+	return c->charged > least ? c->charged : least;
+}
+
 static int part_make(void *ctx, const struct viewer *v, void **obj, size_t *bytes,
 		     struct err *err)
 {
@@ -326,7 +333,7 @@ static int part_make(void *ctx, const struct viewer *v, void **obj, size_t *byte
 	if (rc)
 		return rc;
 	*obj = c;
-	*bytes = (c->nr_files > least ? c->nr_files : least) * FILE_COST;
+	*bytes = cost_of(c, (c->nr_files > least ? c->nr_files : least) * FILE_COST);
 	return 0;
 }
 
@@ -473,7 +480,8 @@ static int set_make(void *ctx, const struct viewer *v, void **obj, size_t *bytes
 		c->generation = __atomic_add_fetch(&last_generation, 1, __ATOMIC_RELAXED);
 	r->cat = same ? same : c;
 	*obj = r;
-	*bytes = r->cat->arena.total > SET_COST ? r->cat->arena.total : SET_COST;
+	*bytes = cost_of(r->cat,
+			 r->cat->arena.total > SET_COST ? r->cat->arena.total : SET_COST);
 	return 0;
 }
 

@@ -86,6 +86,11 @@ static bool exists(const struct tree *t, const char *session, const struct viewe
 	return !rc || rc == -ELOOP || rc == -EXDEV; /* entering it tells why not */
 }
 
+bool tree_has_session(const struct tree *t, const char *name)
+{
+	return exists(t, name, NULL);
+}
+
 static int not_yours(const struct ask *a, const char *session)
 {
 	struct stat st;

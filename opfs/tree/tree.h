@@ -66,6 +66,9 @@ struct tree_hint {
 };
 struct tree_hint tree_hint(const struct place *from, const char *name, size_t len);
 
+/* Is there a session of this name, as it is stored?  "current" there is always. */
+bool tree_has_session(const struct tree *t, const char *name);
+
 /* Moves a place to the newest generation of its sessions; -ENOENT if it selects nothing
  * there any more, or the session has gone. */
 int tree_refresh(struct tree *t, struct place *p, const struct viewer *v,

@@ -42,3 +42,25 @@ teardown() {
 	may=$(awk '/^Max open files/ { print $4 }' "/proc/$pid/limits")
 	[ "$(ls "/proc/$pid/fd" | wc -l)" -lt $((may / 2 + 100)) ]
 }
+
+@test "whose sum took too much sees other sessions all the same" {
+	local s=$D/samples
+
+	mksession <<<'[{"session": "s0", "app": "/bin/true", "samples": {"0x1100": 10}}]'
+	mkdir -p "$s/s0/stats"
+	echo '1 1000000000 closed' >"$s/s0/stats/live"
+	touch "$s/s0/MANIFEST"
+	{
+		printf '# opfs images 1\n'
+		printf '/bin/o%d\t/bin/o\t-\t1\t1\t-\t1\t-\n' {1..8000}
+	} >"$s/s0/images"
+	for i in {1..300}; do
+		cp -al "$s/s0" "$s/s$i"
+	done
+	shared_mount
+	run as $alice cat "$M/session:*/summary"
+	[[ $output == *"Too many open files in system"* ]]
+	for i in 1 150 300; do
+		as $alice cat "$M/s$i/summary"
+	done
+}

@@ -204,6 +204,25 @@ generation() {
 	[ "$(cat "$W/out/after")" = "$(realpath "$M")/current" ]
 }
 
+@test "who was idle in a live session stays there when another one comes" {
+	sessions current
+	mkdir "$D/samples/current/stats" "$W/out"
+	generation 1
+	"$OPFS" mount --session-dir "$D" "$M"
+	busy_start bash -c "cd '$M/current' && ls >'$W/out/before' &&
+		until [ -e '$W/out/go' ]; do sleep 0.1; done
+		readlink /proc/self/cwd >'$W/out/after'; touch '$W/out/done'"
+	wait_for test -s "$W/out/before"
+	sleep 10.5 # after ten seconds its place goes with the next look at another
+	ls "$M/session:current"
+	mkdir "$D/samples/other"
+	wait_for test -e "$M/other"
+	sleep 0.5 # it may be seen before the kernel is told
+	touch "$W/out/go"
+	wait_for test -e "$W/out/done"
+	[ "$(cat "$W/out/after")" = "$(realpath "$M")/current" ]
+}
+
 @test "who may not search the directory of sessions does not learn which there are" {
 	sessions saved other
 	shared_mount
