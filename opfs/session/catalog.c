@@ -91,9 +91,10 @@ int catalog_charge(struct catalog *c, uid_t uid, struct err *err)
 	pthread_mutex_unlock(&charges_lock);
 	if (rc == -EAGAIN)
 		return err_set(err, -ENFILE,
-			       "the sessions that user %u stored or looked at here take "
-			       "as much memory as others leave for him: close what is "
-			       "open below them, or mount for yourself",
+			       "the sessions that user %u stored, and the sums that he "
+			       "looked at, take as much memory here as others leave for "
+			       "him: close what is open below sums, or mount for "
+			       "yourself",
 			       (unsigned)uid);
 	if (rc)
 		return err_set(err, rc, "out of memory");

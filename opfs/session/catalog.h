@@ -133,7 +133,7 @@ const struct spec_task *catalog_task(const struct catalog *c,
 void catalog_dir_fini(struct catalog_dir *d);
 /**
  * catalog_charge - counts what it takes, without what it borrows, until it is freed
- * @uid: who had it read; of one session of a user who is not trusted, its owner
+ * @uid: of a sum, who had it read; of one session, its owner
  * All that one user may have read is bounded, see base/share.h: what was looked up is
  * kept as long as the kernel remembers it.
  * Returns 0, -ENFILE: more than others leave for @uid, -ENOMEM.

@@ -274,12 +274,21 @@ static int load(struct catalog_store *s, char *const *names, size_t nr,
 		struct catalog **out, struct err *err)
 {
 	int rc = catalog_load(&s->from, names, nr, parts, v, out, err);
-	uid_t owner;
+	const struct catalog_dir *d;
+	bool stranger;
 
 	if (rc || !s->from.trusted || !v)
 		return rc;
-	owner = nr == 1 ? (*out)->dirs[0].owner : 0;
-	rc = catalog_charge(*out, owner && owner != s->owner ? owner : v->cred.uid, err);
+	d = &(*out)->dirs[0];
+	stranger = d->owner && d->owner != s->owner;
+	/* what trusted users stored is there once, for all */
+	if (nr == 1 && !stranger)
+		return 0;
+	rc = catalog_charge(*out, nr == 1 ? d->owner : v->cred.uid, err);
+	if (rc == -ENFILE && nr == 1) { /* his, and not a lack of who asks */
+		given_up_add(&s->given_up, d->dev, d->ino);
+		rc = err_set(err, -EFBIG, "session %.100s: %s", names[0], err->msg);
+	}
 	if (rc)
 		catalog_put(TAKE(*out));
 	return rc;
