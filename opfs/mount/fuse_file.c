@@ -37,6 +37,24 @@ struct text_work {
 	uint64_t digest;
 };
 
+/*
+ * The text of a node whose place was dropped: somebody has made it meanwhile.  If it is
+ * not there, or does not hold any more, the next lookup must give another node: the
+ * kernel looks the name up again after ESTALE.
+ */
+static int text_made(struct text_work *x)
+{
+	struct node_table *nodes = &x->work.fs->nodes;
+
+	x->text = node_text(nodes, x->work.node);
+	if (x->text && text_is_good(x->text)) {
+		x->digest = fs_digest(x->text);
+		return 0;
+	}
+	node_unname(nodes, x->work.node);
+	return -ESTALE;
+}
+
 static int text_run(void *arg, const atomic_bool *cancel)
 {
 	struct text_work *x = arg;
@@ -48,7 +66,7 @@ static int text_run(void *arg, const atomic_bool *cancel)
 	x->work.who.v.cancel = cancel;
 	np = node_where(&x->work.fs->nodes, x->work.node, &epoch);
 	if (!np)
-		return -ESTALE;
+		return text_made(x);
 	rc = tree_text(x->work.fs->tree, &np->p, &x->work.who.v, &x->text, &err);
 	node_place_put(np);
 	if (rc)

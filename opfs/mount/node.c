@@ -165,10 +165,12 @@ static void pin_text(struct node_table *t, struct node *n, struct text *text)
 }
 
 /* For the next OPEN.  Of a live session's file it cannot be made again, so what that
- * would take is freed.  Lock not held: the cache may free much. */
+ * would take is freed; but one that is read from other files may have to be made again
+ * when these change.  Lock not held: the cache may free much. */
 static void keep_text(struct node_table *t, struct node *n, struct text *text)
 {
 	struct shown *s = calloc(1, sizeof(*s));
+	bool whole = !text->source;
 
 	if (!s)
 		return;
@@ -178,7 +180,7 @@ static void keep_text(struct node_table *t, struct node *n, struct text *text)
 		      sizeof(*s) + text_cost(text)))
 		return;
 	pthread_mutex_lock(&t->lock);
-	if (is_live(n->place))
+	if (whole && is_live(n->place))
 		drop_place(t, n);
 	pthread_mutex_unlock(&t->lock);
 }

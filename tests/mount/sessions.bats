@@ -240,3 +240,18 @@ generation() {
 	run ! as $alice stat "$M/session:s*"
 	run ! as $alice cat "$M/session:s*/summary"
 }
+
+@test "who opens files of a live session while others do gets them" {
+	sessions current
+	shared_mount
+	for round in $(seq 30); do
+		readers=()
+		for i in 1 2 3 4 5 6 7 8; do
+			cat "$M"/current/{report,archive.tar,summary} >/dev/null 3>&- &
+			readers+=($!)
+		done
+		for pid in "${readers[@]}"; do
+			wait "$pid" || return 1
+		done
+	done
+}
