@@ -52,11 +52,13 @@ Test(header, hides_a_speed_that_is_not_known)
 			     want);
 }
 
+/* No machine has an event of that name: what this one has would be described. */
 Test(header, does_not_invent_what_it_does_not_know)
 {
-	expect_lines(&(struct fake_event){ "l2_rqsts", 1000, 0x41, 9999 }, 2399.5,
-		     "CPU: unknown type 9999, speed 2399.5 MHz (estimated)\n"
-		     "Counted l2_rqsts events with a unit mask of 0x41 count 1000\n");
+	expect_lines(
+		&(struct fake_event){ "nobodys_event", 1000, 0x41, 9999 }, 2399.5,
+		"CPU: unknown type 9999, speed 2399.5 MHz (estimated)\n"
+		"Counted nobodys_event events with a unit mask of 0x41 count 1000\n");
 }
 
 Test(header, titles_are_cut_to_seventeen)
