@@ -66,6 +66,11 @@ static int follow(int samples_fd, int fd)
 	return fd < 0 ? -errno : fd;
 }
 
+bool spec_session_trusts(const uid_t *trusted, uid_t owner)
+{
+	return !trusted || !owner || owner == *trusted;
+}
+
 int spec_session_at(int samples_fd, const char *name, const uid_t *trusted)
 {
 	CLEANUP(close_fd) int fd = -1;
@@ -81,8 +86,8 @@ int spec_session_at(int samples_fd, const char *name, const uid_t *trusted)
 	if (fstat(fd, &st))
 		return -errno;
 	if (S_ISLNK(st.st_mode))
-		return !st.st_uid || st.st_uid == *trusted ? follow(samples_fd, fd)
-							   : -ELOOP;
+		return spec_session_trusts(trusted, st.st_uid) ? follow(samples_fd, fd)
+							       : -ELOOP;
 	return S_ISDIR(st.st_mode) ? take_fd(&fd) : -ENOTDIR;
 }
 

@@ -33,6 +33,9 @@ void spec_session_dir(const char *given, struct strbuf *out);
  * mount is entered but through them.  NULL: all are.
  */
 
+/* Is what @owner stored or linked there trusted? */
+bool spec_session_trusts(const uid_t *trusted, uid_t owner);
+
 /* SESSION_DIR/samples: a descriptor, or -errno.  Links are followed here: a session
  * directory may be elsewhere. */
 int spec_session_samples(int session_dir_fd);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/share.h"
+#include "opfs/session/catalog_known.h"
 
 bool catalog_is_live(const struct catalog_dir *d)
 {
@@ -130,6 +131,7 @@ struct catalog *catalog_borrow(struct catalog *from, size_t max)
 	memcpy(&c->generation, &from->generation,
 	       sizeof(*c) - offsetof(struct catalog, generation));
 	c->from = catalog_get(from);
+	c->known = false;
 	c->charged = 0;
 	c->arena = (struct arena){ 0 };
 	c->nr_images = 0;
@@ -168,6 +170,8 @@ void catalog_put(struct catalog *c)
 {
 	if (!c || __atomic_sub_fetch(&c->refs, 1, __ATOMIC_ACQ_REL))
 		return;
+	if (c->known)
+		catalog_unknow(c);
 	if (c->from)
 		catalog_put(c->from);
 	else

@@ -104,6 +104,8 @@ struct catalog {
 	const char *session_dir;    /* absolute; NULL: none, it is of a file alone */
 	const char *symbols; /* absolute: where names were kept, if any; NULL: nowhere */
 	int copy_fd;         /* nodes of the live sessions when it was loaded; or -1 */
+	bool known;          /* see catalog_known.h */
+	uint64_t hash;       /* see catalog_hash() */
 	uint64_t charged;    /* bytes, see catalog_charge() */
 	uid_t charged_to;
 	size_t nr_dirs, nr_images, nr_files, nr_flat, nr_bad;

@@ -356,7 +356,7 @@ static int open_session(struct catalog_build *b, int samples_fd, struct catalog_
 	d->ino = st.st_ino;
 	d->mtime_ns = clock_ns_of(&st.st_mtim);
 	d->owner = st.st_uid;
-	return trusted && st.st_uid && st.st_uid != *trusted ? bound_session(b, d) : 0;
+	return spec_session_trusts(trusted, st.st_uid) ? 0 : bound_session(b, d);
 }
 
 static int read_opened(struct catalog_build *b, struct catalog_dir *d)

@@ -12,10 +12,10 @@
 #include "base/cache.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/fnv.h"
 #include "base/strbuf.h"
 #include "libspec/session/manifest.h"
 #include "libspec/session/session.h"
+#include "opfs/session/catalog_known.h"
 #include "opfs/session/catalog_load.h"
 
 enum { REREAD_NS = 1000000000, LOOK_NS = 20000000 };
@@ -141,8 +141,8 @@ bool catalog_store_trusts(const struct catalog_store *s, const char *session)
 {
 	struct stat st;
 
-	return !s->from.trusted || catalog_store_stat(s, session, &st) || !st.st_uid ||
-	       st.st_uid == *s->from.trusted;
+	return catalog_store_stat(s, session, &st) ||
+	       spec_session_trusts(s->from.trusted, st.st_uid);
 }
 
 const char *catalog_store_path(const struct catalog_store *s)
@@ -204,7 +204,6 @@ static enum freshness look_at(struct catalog_store *s, int samples_fd,
 struct read {
 	int refs; /* atomic */
 	struct catalog *cat;
-	uint64_t hash;              /* of all that @cat shows */
 	uint64_t read_ns;           /* CLOCK_MONOTONIC, before it was read */
 	_Atomic uint64_t looked_ns; /* when it was last found to be fresh */
 };
@@ -230,67 +229,64 @@ static enum freshness freshness(struct catalog_store *s, struct read *r)
 	return worst;
 }
 
-static uint64_t mix(uint64_t h, const void *data, size_t len)
-{
-	return fnv_add(h, map_hash(data, len));
-}
-
-/* A hash of everything that a reader of the catalog could see. */
-static uint64_t hash_catalog(const struct catalog *c)
-{
-	uint64_t h = FNV_START;
-
-	for (size_t i = 0; i < c->nr_files; i++) {
-		const struct catalog_file *f = &c->files[i];
-
-		h = mix(h, &f->dir, sizeof(f->dir));
-		h = mix(h, f->path, strlen(f->path));
-		h = mix(h, &f->total, sizeof(f->total));
-		h = mix(h, &f->header, sizeof(f->header));
-	}
-	for (size_t i = 0; i < c->nr_bad; i++) {
-		h = mix(h, c->bad[i].path, strlen(c->bad[i].path));
-		h = mix(h, c->bad[i].reason, strlen(c->bad[i].reason));
-	}
-	for (size_t i = 0; i < c->nr_dirs; i++) {
-		const struct catalog_dir *d = &c->dirs[i];
-
-		h = mix(h, &d->dev, sizeof(d->dev));
-		h = mix(h, &d->ino, sizeof(d->ino));
-		h = mix(h, &d->stats, sizeof(d->stats));
-		h = mix(h, &d->live.generation, sizeof(d->live.generation));
-		h = mix(h, &d->live.closed, sizeof(d->live.closed));
-		h = mix(h, &d->nr_notes, sizeof(d->nr_notes));
-		h = mix(h, &d->nr_throttled, sizeof(d->nr_throttled));
-		h = mix(h, &d->rows.nr, sizeof(d->rows.nr));
-	}
-	return h;
-}
-
 /* ---- reading */
 
+/* Where binaries, and names that outlive them, are besides on this machine. */
+static int add_places(const struct catalog_store *s, struct catalog *c, struct err *err)
+{
+	CLEANUP(strbuf_fini) struct strbuf symbols = { 0 };
+
+	strbuf_printf(&symbols, "%s/" SPEC_SYMBOLS_DIR, s->dir);
+	c->symbols = arena_strdup(&c->arena, strbuf_str(&symbols));
+	c->session_dir = arena_strdup(&c->arena, s->dir);
+	if (strbuf_error(&symbols) || !c->symbols || !c->session_dir ||
+	    archive_dir_init(&c->archive, s->archive, &c->arena))
+		return err_set(err, -ENOMEM, "out of memory");
+	return 0;
+}
+
+/* What others may have to be charged for what was read of one session, or of a sum. */
+static int charge(struct catalog_store *s, const struct viewer *v, struct catalog *c,
+		  struct err *err)
+{
+	const struct catalog_dir *d = &c->dirs[0];
+	bool sum = c->nr_dirs > 1;
+	int rc;
+
+	/* what trusted users stored is there once, for all */
+	if (!s->from.trusted || !v ||
+	    (!sum && spec_session_trusts(s->from.trusted, d->owner)))
+		return 0;
+	rc = catalog_charge(c, sum ? v->cred.uid : d->owner, err);
+	if (rc == -ENFILE && !sum) { /* his, and not a lack of who asks */
+		given_up_add(&s->given_up, d->dev, d->ino);
+		rc = err_set(err, -EFBIG, "session %.100s: %s", d->session, err->msg);
+	}
+	return rc;
+}
+
+/* Reads one session, or the sum of several. */
 static int load(struct catalog_store *s, char *const *names, size_t nr,
 		struct catalog *const *parts, const struct viewer *v,
 		struct catalog **out, struct err *err)
 {
-	int rc = catalog_load(&s->from, names, nr, parts, v, out, err);
-	const struct catalog_dir *d;
-	bool stranger;
+	struct catalog *c = NULL, *same = NULL;
+	int rc = catalog_load(&s->from, names, nr, parts, v, &c, err);
 
-	if (rc || !s->from.trusted || !v)
-		return rc;
-	d = &(*out)->dirs[0];
-	stranger = d->owner && d->owner != s->owner;
-	/* what trusted users stored is there once, for all */
-	if (nr == 1 && !stranger)
-		return 0;
-	rc = catalog_charge(*out, nr == 1 ? d->owner : v->cred.uid, err);
-	if (rc == -ENFILE && nr == 1) { /* his, and not a lack of who asks */
-		given_up_add(&s->given_up, d->dev, d->ino);
-		rc = err_set(err, -EFBIG, "session %.100s: %s", names[0], err->msg);
+	rc = rc ? rc : add_places(s, c, err);
+	if (!rc) {
+		catalog_hash(c);
+		same = nr == 1 ? catalog_known(c) : NULL;
 	}
-	if (rc)
-		catalog_put(TAKE(*out));
+	if (!rc && !same) {
+		c->generation = __atomic_add_fetch(&last_generation, 1, __ATOMIC_RELAXED);
+		rc = charge(s, v, c, err);
+		same = !rc && nr == 1 ? catalog_know(c) : NULL;
+	}
+	if (rc || same)
+		catalog_put(c);
+	if (!rc)
+		*out = same ? same : c;
 	return rc;
 }
 
@@ -439,23 +435,10 @@ static const struct cache_kind set_kind = { .get = read_get,
 					    .holds = set_holds };
 
 /* If nothing changed, the generation stays, and all that was made of it. */
-static struct catalog *same_as_before(const struct set_ask *ask, uint64_t hash)
+static struct catalog *same_as_before(const struct set_ask *ask, const struct catalog *c)
 {
-	return ask->was && ask->was->hash == hash ? catalog_get(ask->was->cat) : NULL;
-}
-
-/* Where binaries, and names that outlive them, are besides on this machine. */
-static int add_places(const struct catalog_store *s, struct catalog *c, struct err *err)
-{
-	CLEANUP(strbuf_fini) struct strbuf symbols = { 0 };
-
-	strbuf_printf(&symbols, "%s/" SPEC_SYMBOLS_DIR, s->dir);
-	c->symbols = arena_strdup(&c->arena, strbuf_str(&symbols));
-	c->session_dir = arena_strdup(&c->arena, s->dir);
-	if (strbuf_error(&symbols) || !c->symbols || !c->session_dir ||
-	    archive_dir_init(&c->archive, s->archive, &c->arena))
-		return err_set(err, -ENOMEM, "out of memory");
-	return 0;
+	return ask->was && ask->was->cat->hash == c->hash ? catalog_get(ask->was->cat)
+							  : NULL;
 }
 
 static int set_make(void *ctx, const struct viewer *v, void **obj, size_t *bytes,
@@ -464,7 +447,7 @@ static int set_make(void *ctx, const struct viewer *v, void **obj, size_t *bytes
 	const struct set_ask *ask = ctx;
 	struct catalog_store *s = ask->s;
 	struct read *r = calloc(1, sizeof(*r));
-	struct catalog *c = NULL, *same;
+	struct catalog *c, *same;
 	int rc;
 
 	if (!r)
@@ -474,19 +457,13 @@ static int set_make(void *ctx, const struct viewer *v, void **obj, size_t *bytes
 	atomic_store(&r->looked_ns, r->read_ns);
 	rc = ask->nr > 1 ? load_sum(s, ask->names, ask->nr, v, &c, err)
 			 : load(s, ask->names, ask->nr, NULL, v, &c, err);
-	if (!rc)
-		rc = add_places(s, c, err);
 	if (rc) {
-		catalog_put(c);
 		free(r);
 		return rc;
 	}
-	r->hash = hash_catalog(c);
-	same = same_as_before(ask, r->hash);
+	same = same_as_before(ask, c);
 	if (same)
 		catalog_put(c);
-	else
-		c->generation = __atomic_add_fetch(&last_generation, 1, __ATOMIC_RELAXED);
 	r->cat = same ? same : c;
 	*obj = r;
 	*bytes = cost_of(r->cat,

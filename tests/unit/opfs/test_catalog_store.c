@@ -40,15 +40,25 @@ static void seal(void)
 	sessions_write(&disk, "samples/" OLD "/MANIFEST", "# opfs manifest 1\n");
 }
 
-static struct catalog *load(void)
+static struct catalog *get(const char *const *names, size_t nr)
 {
-	char *names[] = { (char *)OLD, (char *)"current" };
 	struct catalog *c = NULL;
 	struct err err = { 0 };
 
-	cr_assert_eq(catalog_store_get(store, names, 2, NULL, &c, &err), 0, "%s",
-		     err.msg);
+	cr_assert_eq(catalog_store_get(store, (char *const *)(uintptr_t)names, nr, NULL,
+				       &c, &err),
+		     0, "%s", err.msg);
 	return c;
+}
+
+static struct catalog *load(void)
+{
+	return get((const char *[]){ OLD, "current" }, 2);
+}
+
+static struct catalog *load_old(void)
+{
+	return get((const char *[]){ OLD }, 1);
 }
 
 /* The sum of both after something happened in "current". */
@@ -154,4 +164,52 @@ Test(catalog_store, that_is_doubted_looks_at_once)
 	c = load();
 	cr_expect_eq(c->dirs[1].live.generation, generation);
 	catalog_put(c);
+}
+
+/* Reads so many other sessions that the caches have no room for more. */
+static void fill_caches(void)
+{
+	enum { MORE_THAN_ARE_KEPT = 70 };
+	char name[16];
+
+	for (int i = 0; i < MORE_THAN_ARE_KEPT; i++) {
+		snprintf(name, sizeof(name), "s%d", i);
+		sessions_add(&disk,
+			     (struct sessions_file){ .session = name, .samples = 1 });
+		catalog_put(get((const char *[]){ name }, 1));
+	}
+}
+
+Test(catalog_store, a_session_that_is_in_use_is_in_memory_once_however_it_is_read)
+{
+	struct catalog *first, *again, *sum;
+
+	seal();
+	first = load_old();
+	sum = load();
+	cr_expect_eq(sum->dirs[0].part, first);
+	fill_caches();
+	again = load_old();
+	cr_expect_eq(again, first);
+	catalog_put(first);
+	catalog_put(again);
+	catalog_put(sum);
+	fill_caches();
+	again = load_old(); /* nobody knew it any more */
+	cr_expect_eq(again->total, 3);
+	catalog_put(again);
+}
+
+Test(catalog_store, a_session_that_changed_is_not_what_is_in_use)
+{
+	struct catalog *first = load_old(), *again;
+
+	fill_caches();
+	sessions_add(&disk, (struct sessions_file){ .session = OLD, .samples = 1 });
+	again = load_old();
+	cr_expect_eq(first->total, 3);
+	cr_expect_eq(again->total, 4);
+	cr_expect_neq(again->generation, first->generation);
+	catalog_put(first);
+	catalog_put(again);
 }
