@@ -260,6 +260,7 @@ struct change {
 	struct fuse_fs *fs;
 	const char *session; /* NULL: any */
 	bool same;           /* it is still the same session */
+	bool kept;           /* its name was looked up, and what was found still holds */
 };
 
 /* Does a change concern the directory @n at @where?  Not if it is of one other session.
@@ -279,16 +280,34 @@ static bool concerns(const struct change *c, const struct node *n,
 	       !strcmp(spec->sessions[0], c->session);
 }
 
+/* May others see a node than when it was looked up?  The kernel does not remember one
+ * that each user looks up for himself, nor for long one in a session that may change. */
+static bool opens_or_closes(struct fuse_fs *fs, struct node *n,
+			    const struct node_place *where)
+{
+	struct node_attr now, then = node_told(&fs->nodes, n);
+
+	if (n->viewers || !where || !then.mode)
+		return false;
+	return fs_attr(fs, &where->p, NULL, then.ino, &now) || now.mode != then.mode ||
+	       now.uid != then.uid || now.gid != then.gid;
+}
+
 /*
  * A node that is in use brings back all that the kernel cached below it, so another
- * session under an old name needs another node.
+ * session under an old name needs another node.  What the kernel forgets is nobody's
+ * working directory any more.
  */
 static int forget_name(void *ctx, struct node *n, const struct node_place *where)
 {
-	const struct change *c = ctx;
+	struct change *c = ctx;
 
 	if (!concerns(c, n, where) && strncmp(n->name, "session", strlen("session")) != 0)
 		return 0;
+	if (c->same && !opens_or_closes(c->fs, n, where)) {
+		c->kept |= c->session && !strcmp(n->name, c->session);
+		return 0;
+	}
 	if (!c->same)
 		node_unname(&c->fs->nodes, n);
 	fuse_lowlevel_notify_inval_entry(c->fs->session, FUSE_ROOT_ID, n->name,
@@ -299,13 +318,13 @@ static int forget_name(void *ctx, struct node *n, const struct node_place *where
 void fuse_fs_changed(void *arg, const char *name, bool same)
 {
 	struct fuse_fs *fs = arg;
-	struct change c = { fs, name, same };
+	struct change c = { .fs = fs, .session = name, .same = same };
 
 	/* first, so that lookups that are under way are not cached for long */
 	atomic_fetch_add(&fs->epoch, 1);
 	node_children(&fs->nodes, fs->nodes.root, forget_name, &c);
-	/* the kernel may remember that there was none */
-	if (name)
+	/* the kernel may remember that there was none, or be about to hear of it */
+	if (name && !c.kept)
 		fuse_lowlevel_notify_inval_entry(fs->session, FUSE_ROOT_ID, name,
 						 strlen(name));
 	fuse_lowlevel_notify_inval_inode(fs->session, FUSE_ROOT_ID, -1, 0);

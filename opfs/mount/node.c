@@ -17,8 +17,15 @@ enum { FILE_TEXT_SHARE = 64 };
 enum { MAX_NODES = 1 << 19 };
 /* When so many have gone, their memory goes back to the system. */
 enum { MANY_NODES = 1 << 16 };
-/* So many places are dropped at once, since the lock is held. */
+/* So many places are dropped at once. */
 enum { MAX_DROPS = 64 };
+
+/* What is freed once the lock is released: with it may go a generation of a session. */
+struct rest {
+	struct node_place *places[MAX_DROPS + 1];
+	size_t nr_places;
+	struct node *nodes; /* linked by @parent */
+};
 
 struct node_place *node_place_new(struct place *p)
 {
@@ -115,23 +122,29 @@ static void list_live(struct node_table *t, struct node *n)
 	n->used_ns = clock_mono_ns();
 }
 
+static void take_place(struct node *n, struct rest *rest)
+{
+	if (n->place)
+		rest->places[rest->nr_places++] = TAKE(n->place);
+}
+
 /* What it was made from is freed: a directory is looked for again, a file is another
  * one. */
-static void drop_place(struct node_table *t, struct node *n)
+static void drop_place(struct node_table *t, struct node *n, struct rest *rest)
 {
 	unlist(t, n);
-	node_place_put(TAKE(n->place));
+	take_place(n, rest);
 	if (S_ISDIR(n->attr.mode))
 		n->later = true;
 }
 
-static void drop_unused(struct node_table *t)
+static void drop_unused(struct node_table *t, struct rest *rest)
 {
 	uint64_t now = clock_mono_ns();
 	struct node *n = TAILQ_FIRST(&t->live);
 
 	for (int i = 0; i < MAX_DROPS && n && n->used_ns + t->keep_ns < now; i++) {
-		drop_place(t, n);
+		drop_place(t, n, rest);
 		n = TAILQ_FIRST(&t->live);
 	}
 }
@@ -141,13 +154,35 @@ static uint64_t generation_of(const struct node_place *np)
 	return np->p.cat ? place_generation(&np->p) : 0;
 }
 
-static void set_place(struct node_table *t, struct node *n, struct node_place *place)
+static void set_place(struct node_table *t, struct node *n, struct node_place *place,
+		      struct rest *rest)
 {
-	node_place_put(n->place);
+	take_place(n, rest);
 	n->place = place;
 	n->generation = generation_of(place);
 	list_live(t, n);
-	drop_unused(t);
+	drop_unused(t, rest);
+}
+
+/* Not in the table any more. */
+static void node_free(struct node *n)
+{
+	node_place_put(n->place);
+	text_put(n->text);
+	free(n->name);
+	free(n);
+}
+
+static void free_rest(struct rest *rest)
+{
+	struct node *n;
+
+	for (size_t i = 0; i < rest->nr_places; i++)
+		node_place_put(rest->places[i]);
+	while ((n = rest->nodes)) {
+		rest->nodes = n->parent;
+		node_free(n);
+	}
 }
 
 /* ---- texts of nodes */
@@ -171,6 +206,7 @@ static void keep_text(struct node_table *t, struct node *n, struct text *text)
 {
 	struct shown *s = calloc(1, sizeof(*s));
 	bool whole = !text->source;
+	struct rest rest = { 0 };
 
 	if (!s)
 		return;
@@ -181,8 +217,9 @@ static void keep_text(struct node_table *t, struct node *n, struct text *text)
 		return;
 	pthread_mutex_lock(&t->lock);
 	if (whole && is_live(n->place))
-		drop_place(t, n);
+		drop_place(t, n, &rest);
 	pthread_mutex_unlock(&t->lock);
+	free_rest(&rest);
 }
 
 static void take_text(struct node_table *t, struct node *n, struct text *text)
@@ -227,17 +264,8 @@ static void unname(struct node_table *t, struct node *n)
 	strbuf_fini(&key);
 }
 
-/* Not in the table any more. */
-static void node_free(struct node *n)
-{
-	node_place_put(n->place);
-	text_put(n->text);
-	free(n->name);
-	free(n);
-}
-
-/* Drops references; frees the node, and then parents, without any left.  Lock held. */
-static void put_locked(struct node_table *t, struct node *n, int refs)
+/* Drops references; the node, and then parents, without any left go.  Lock held. */
+static void put_locked(struct node_table *t, struct node *n, int refs, struct rest *rest)
 {
 	while (n && (n->refs -= refs) == 0) {
 		struct node *parent = n->parent;
@@ -248,7 +276,8 @@ static void put_locked(struct node_table *t, struct node *n, int refs)
 		unlist(t, n);
 		map_u64_del(&t->by_id, n->id);
 		share_give(&t->share, n->uid, 1);
-		node_free(n);
+		n->parent = rest->nodes;
+		rest->nodes = n;
 		n = parent;
 		refs = 1;
 	}
@@ -315,11 +344,14 @@ struct node *node_get(struct node_table *t, uint64_t id)
 
 void node_put(struct node_table *t, struct node *n)
 {
+	struct rest rest = { 0 };
+
 	if (!n)
 		return;
 	pthread_mutex_lock(&t->lock);
-	put_locked(t, n, 1);
+	put_locked(t, n, 1, &rest);
 	pthread_mutex_unlock(&t->lock);
+	free_rest(&rest);
 }
 
 /* May the kernel use this node for what was found? */
@@ -402,7 +434,7 @@ static void set_size(struct node *n, const struct text *text, uint64_t digest)
 /* Lock held.  *fresh is taken if no known node fits. */
 static int enter_locked(struct node_table *t, const struct strbuf *key,
 			struct node **fresh, struct node_place **place,
-			struct node_found *found, struct node **out)
+			struct node_found *found, struct node **out, struct rest *rest)
 {
 	struct node_attr was;
 	struct node *n = NULL;
@@ -425,6 +457,7 @@ static int enter_locked(struct node_table *t, const struct strbuf *key,
 	if (!n->nlookup++)
 		n->refs++;
 	*out = n;
+	n->told = found->later ? (struct node_attr){ 0 } : found->attr;
 	if (found->later)
 		return 0;
 	n->later = false;
@@ -439,7 +472,7 @@ static int enter_locked(struct node_table *t, const struct strbuf *key,
 		n->attr.size = was.size;
 		n->attr.sized = was.sized;
 	}
-	set_place(t, n, TAKE(*place));
+	set_place(t, n, TAKE(*place), rest);
 	return 0;
 }
 
@@ -449,12 +482,13 @@ int node_enter(struct node_table *t, struct node *parent, const struct node_name
 	struct node *n, *fresh = node_new(parent, name, found);
 	struct node_place *place = node_place_new(&found->place);
 	struct strbuf key = { 0 };
+	struct rest rest = { 0 };
 	int rc = -ENOMEM;
 
 	name_key(&key, parent->id, name);
 	if (fresh && place && !strbuf_error(&key)) {
 		pthread_mutex_lock(&t->lock);
-		rc = enter_locked(t, &key, &fresh, &place, found, &n);
+		rc = enter_locked(t, &key, &fresh, &place, found, &n, &rest);
 		if (!rc) {
 			*id = n->id;
 			*attr = n->attr;
@@ -463,6 +497,7 @@ int node_enter(struct node_table *t, struct node *parent, const struct node_name
 	}
 	if (!rc && found->text && S_ISREG(found->attr.mode))
 		take_text(t, n, found->text);
+	free_rest(&rest);
 	node_place_put(place);
 	strbuf_fini(&key);
 	if (fresh)
@@ -481,6 +516,7 @@ void node_count_lookup(struct node_table *t, struct node *n)
 void node_forget(struct node_table *t, uint64_t id, uint64_t n)
 {
 	uint64_t value;
+	struct rest rest = { 0 };
 	struct node *node;
 	bool trim;
 
@@ -490,13 +526,14 @@ void node_forget(struct node_table *t, uint64_t id, uint64_t n)
 		if (node != t->root && node->nlookup) {
 			node->nlookup -= n < node->nlookup ? n : node->nlookup;
 			if (!node->nlookup)
-				put_locked(t, node, 1);
+				put_locked(t, node, 1, &rest);
 		}
 	}
 	trim = t->by_id.used + MANY_NODES < t->peak;
 	if (trim)
 		t->peak = t->by_id.used;
 	pthread_mutex_unlock(&t->lock);
+	free_rest(&rest);
 	/* many small pieces, which free() keeps */
 	if (trim)
 		malloc_trim(0);
@@ -528,14 +565,17 @@ bool node_is_later(struct node_table *t, struct node *n)
 void node_moved(struct node_table *t, struct node *n, struct node_place *place,
 		const struct node_attr *attr, unsigned epoch)
 {
+	struct rest rest = { 0 };
+
 	pthread_mutex_lock(&t->lock);
 	if (place) {
 		n->attr = *attr;
 		n->later = false;
-		set_place(t, n, place);
+		set_place(t, n, place, &rest);
 	}
 	n->epoch = epoch;
 	pthread_mutex_unlock(&t->lock);
+	free_rest(&rest);
 }
 
 struct node_attr node_attr_of(struct node_table *t, struct node *n)
@@ -546,6 +586,16 @@ struct node_attr node_attr_of(struct node_table *t, struct node *n)
 	attr = n->attr;
 	pthread_mutex_unlock(&t->lock);
 	return attr;
+}
+
+struct node_attr node_told(struct node_table *t, struct node *n)
+{
+	struct node_attr told;
+
+	pthread_mutex_lock(&t->lock);
+	told = n->told;
+	pthread_mutex_unlock(&t->lock);
+	return told;
 }
 
 struct text *node_text(struct node_table *t, struct node *n)

@@ -21,7 +21,7 @@
  * children.
  *
  * One lock, the table's, guards everything mutable here.  Outside base/ and this module
- * only place_fini() is called while it is held.  The cache's lock is taken inside it.
+ * only text_put() is called while it is held.  The cache's lock is taken inside it.
  */
 
 /* A place that several may use: immutable, by reference count. */
@@ -70,8 +70,9 @@ struct node {
 	uint64_t used_ns; /* CLOCK_MONOTONIC; if @listed */
 	unsigned epoch;   /* when @place was last found to be the newest */
 	struct node_attr attr;
-	uint64_t digest;   /* of a file's text, if attr.sized */
-	struct text *text; /* with @keep_text; other texts are in the cache */
+	struct node_attr told; /* as it was when last looked up; 0: only promised */
+	uint64_t digest;       /* of a file's text, if attr.sized */
+	struct text *text;     /* with @keep_text; other texts are in the cache */
 };
 
 struct node_table {
@@ -153,6 +154,9 @@ bool node_is_later(struct node_table *t, struct node *n);
 void node_moved(struct node_table *t, struct node *n, struct node_place *place,
 		const struct node_attr *attr, unsigned epoch);
 struct node_attr node_attr_of(struct node_table *t, struct node *n);
+/* The same as they were when its name was last looked up, which the kernel remembers;
+ * mode 0: it was only promised. */
+struct node_attr node_told(struct node_table *t, struct node *n);
 
 /* The text of a file, referenced, or NULL: it was dropped. */
 struct text *node_text(struct node_table *t, struct node *n);

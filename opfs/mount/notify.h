@@ -13,7 +13,7 @@ struct notify;
  * notify_start - starts to watch
  * @session_dir: sessions are directories of samples/ in it, which may be absent yet
  * @changed: called by the thread for each session that appeared, vanished or was renamed,
- *	or, with @same, got other permissions; @name NULL: any session may have
+ *	or, with @same, got other permissions or times; @name NULL: any session may have
  */
 int notify_start(const char *session_dir,
 		 void (*changed)(void *ctx, const char *name, bool same), void *ctx,

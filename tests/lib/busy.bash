@@ -19,6 +19,11 @@ wait_for() {
 	done
 }
 
+# refused COMMAND...: does it fail?  For wait_for.
+refused() {
+	! "$@" >/dev/null 2>&1
+}
+
 # busy_start COMMAND...: runs it in the background, in a session of its own, for twenty
 # minutes at most.  busy_end ends all of them with their children; call it in teardown().
 busy_start() {

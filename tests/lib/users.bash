@@ -2,7 +2,16 @@
 # Other users, and a mount by root that is open to them, with a binary that everybody may
 # read and one that nobody else may.  Sourced by bats files, behind mount.bash.
 
-# setup() and teardown() of a file, which may have a file system that never answers.
+# A file with more of its own to do calls users_setup and users_teardown.
+setup() {
+	users_setup
+}
+
+teardown() {
+	users_teardown
+}
+
+# There may be a file system that never answers.
 users_setup() {
 	need_mount
 	need_root

@@ -13,14 +13,6 @@ setup_file() {
 	build_slowfs
 }
 
-setup() {
-	users_setup
-}
-
-teardown() {
-	users_teardown
-}
-
 # A session of alice's that only she may read, "Secret-7", among others that all may read;
 # $1: its mode.  All of it that may show anywhere is called MARK, or is 7654321.
 secret_session() {
@@ -163,10 +155,6 @@ for line in sys.stdin:
 ' "$M/$1"
 }
 
-not_for_bob() {
-	! as $bob stat "$1" >/dev/null 2>&1
-}
-
 @test "a session that is closed is closed to those as well who know it already" {
 	local what line pid
 
@@ -178,7 +166,7 @@ not_for_bob() {
 		read -r line <&"${knower[0]}"
 		[ "$line" = ready ]
 		chmod 700 "$what"
-		wait_for not_for_bob "$M/Secret-7"
+		wait_for refused as $bob stat "$M/Secret-7"
 		echo >&"${knower[1]}"
 		read -r line <&"${knower[0]}"
 		echo "$what: $line"

@@ -13,14 +13,6 @@ setup_file() {
 	build_slowfs
 }
 
-setup() {
-	users_setup
-}
-
-teardown() {
-	users_teardown
-}
-
 # Sessions NAME... with ten samples each.
 sessions() {
 	printf '%s\n' "$@" | jq -sR 'split("\n") | map(select(. != "") | {session: .,
@@ -221,6 +213,30 @@ generation() {
 	touch "$W/out/go"
 	wait_for test -e "$W/out/done"
 	[ "$(cat "$W/out/after")" = "$(realpath "$M")/current" ]
+}
+
+@test "who works in a session stays there when something touches it" {
+	local what out=$W/out
+
+	sessions saved other current
+	mkdir "$D/samples/current/stats"
+	mkdir -m 777 "$out"
+	generation 1
+	shared_mount
+	for what in saved current 'session:saved'; do
+		start_as $alice bash -c "cd '$M/$what' && ls >'$out/$what.before' &&
+			until [ -e '$out/go' ]; do sleep 0.1; done
+			readlink /proc/self/cwd >'$out/$what'; touch '$out/$what.done'"
+		wait_for test -s "$out/$what.before"
+	done
+	touch "$D" "$D/samples" "$D/samples"/*
+	chmod 750 "$D/samples/other" # seen after all that happened before
+	wait_for refused as $alice stat "$M/other"
+	touch "$out/go"
+	for what in saved current 'session:saved'; do
+		wait_for test -e "$out/$what.done"
+		[ "$(cat "$out/$what")" = "$(realpath "$M")/$what" ]
+	done
 }
 
 @test "who may not search the directory of sessions does not learn which there are" {

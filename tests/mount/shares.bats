@@ -13,14 +13,6 @@ setup_file() {
 	build_slowfs
 }
 
-setup() {
-	users_setup
-}
-
-teardown() {
-	users_teardown
-}
-
 # $1 sessions s1, s2 ... with a sample each in a program of its own in $2.
 sessions() {
 	seq "$1" | jq -s --arg dir "$2" 'map({session: "s\(.)", app: "\($dir)/p\(.)",
