@@ -23,6 +23,7 @@ PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 5
 LONG_FUZZ_SECONDS ?= 60
 DAEMON_SECONDS ?= 600
+SOAK_MINUTES ?= 60
 
 # The Debian packages that building and testing need; "make deps" installs them.
 DEPS_BUILD := gcc make pkg-config libc6-dev libfuse3-dev fuse3 libelf-dev libdw-dev \
@@ -307,7 +308,7 @@ analyze-sparse:
 
 .PHONY: bench bench-inserts bench-collect bench-replay bench-report bench-reports \
 	bench-files bench-mount bench-driver bench-daemon bench-daemon-files bench-busy \
-	bench-victim
+	bench-victim bench-soak
 bench: bench-inserts bench-collect bench-replay bench-report bench-reports bench-files \
 	bench-mount
 bench-inserts: benches
@@ -324,6 +325,8 @@ bench-busy: all
 	$(Q)bench/busy.py $(O)/bin
 bench-victim: all
 	$(Q)bench/victim.py $(O)/bin
+bench-soak: all
+	$(Q)bench/soak.py $(O)/bin $(SOAK_MINUTES)
 bench-report: all
 	$(Q)bench/report.py $(O)/bin
 bench-reports: all tests
@@ -451,6 +454,7 @@ Targets:
   bench-busy    what record -a finds, loses and waits for beside 0 to 80 processes that
                 spin, and 2,000 that sleep, and the same of perf record -a
   bench-victim  as root: how long one user of a mount waits while another attacks it
+  bench-soak    as root: whether mount and daemon stay small for SOAK_MINUTES (60)
   bench-daemon-files
                 drain, start, rotate and seal with 100,000 sample files; DAEMON_FILES=N
   lint          layout, sizes, modules, includes and calls are as CONTRIBUTING.md says

@@ -11,14 +11,6 @@ load ../lib/users
 SESSIONS=${OPFS_SESSIONS:-60}
 SEED=${OPFS_SEED:-1}
 
-setup() {
-	users_setup
-}
-
-teardown() {
-	users_teardown
-}
-
 # A session directory $W/base with every table and figure, of a program with calls.
 all_tables() {
 	local s=$W/base/samples/current app=$W/weights

@@ -7,14 +7,6 @@ load ../lib/opfs
 load ../lib/mount
 load ../lib/users
 
-setup() {
-	users_setup
-}
-
-teardown() {
-	users_teardown
-}
-
 @test "who looks up ever other sums gets ENFILE, and others what they want" {
 	# mine and s1 to s14, with ten samples each
 	jq -n '[("mine", "s\(range(1; 15))") | {session: ., app: "/bin/true",
