@@ -67,7 +67,7 @@ has_helper()
 	wait_for has_helper
 	[ "$(priority "$helper")" = "0 0" ]
 	# nobody waits for its answers longer than for the daemon
-	wait_for test "$(fact nice)" = "$(nice_of "$helper")"
+	wait_for eval '[ "$(fact nice)" = "$(nice_of "$helper")" ]'
 	end_daemon
 }
 

@@ -54,6 +54,11 @@ unmount() {
 	fi
 }
 
+# Have all of mount_pids ended?
+gone() {
+	[ -z "$(mount_pids "$1")" ]
+}
+
 # as UID COMMAND...
 as() {
 	setpriv --reuid="$1" --regid="$1" --clear-groups -- "${@:2}"

@@ -407,6 +407,46 @@ bombs() {
 	as $alice cat "$M/status" >"$W/out"
 }
 
+# A session of bob's for each packing, whose kernel module is $1.ko.PACKING.
+packed_modules() {
+	local session way
+
+	for way in gz xz zst; do
+		session=$D/samples/$1-$way
+		jq -n --arg s "$1-$way" '[{session: $s, app: "kern:mod", kernel: true,
+			escape: true, samples: {"0x2": 7}}]' | mksession
+		printf '# opfs images 1\n/mod\t%s\t-\t0\t0\t-\t0\t-\n' \
+			"$W/$1.ko.$way" >"$session/images"
+		chown -R $bob "$session"
+	done
+}
+
+@test "kernel modules that unpack to more than a job may have cost their names only" {
+	local way zeros=$((700 << 20))
+
+	${CC:-gcc} -O1 -c -x c -o "$W/small.ko" - <<<'int work(int n) { return n * 3; }'
+	for way in 'gzip -1' 'xz -0' 'zstd -q'; do
+		$way -k "$W/small.ko"
+		head -c $zeros /dev/zero | cat "$W/small.ko" - | $way >"$W/big.${way%% *}"
+	done
+	mv "$W/big.gzip" "$W/big.ko.gz"
+	mv "$W/big.xz" "$W/big.ko.xz"
+	mv "$W/big.zstd" "$W/big.ko.zst"
+	packed_modules small
+	packed_modules big
+	shared_mount
+	for way in gz xz zst; do
+		as $alice cat "$M/big-$way/report" >"$W/out"
+		grep -q '^7 ' "$W/out"
+	done
+	as $alice cat "$M/big-zst/status" >"$W/out"
+	grep -q 'unresolved: /mod: 7 .*unpacks to more than' "$W/out"
+	for way in gz xz zst; do
+		as $alice cat "$M/small-$way/report" >"$W/out"
+		grep -q '^7 .*work$' "$W/out"
+	done
+}
+
 # So many requests wait for the mount's answers.
 waiting() {
 	local at=/sys/fs/fuse/connections

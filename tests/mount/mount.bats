@@ -41,7 +41,7 @@ live() {
 	"$OPFS" cat --session-dir "$D" current/report | cmp - "$M/current/report"
 	unmount "$M"
 	[ -z "$(ls "$M")" ]
-	wait_for test -z "$(mount_pids "$D")"
+	wait_for gone "$D"
 }
 
 @test "the foreground mount ends with SIGTERM, SIGINT and umount, and unmounts" {
@@ -60,7 +60,7 @@ live() {
 		wait $pid
 		[ ! -e "$M/current" ]
 	done
-	wait_for test -z "$(mount_pids "$D")"
+	wait_for gone "$D"
 }
 
 @test "the mount is read-only, nosuid, nodev, noexec, of type fuse.opfs" {
@@ -166,7 +166,7 @@ live() {
 	wait_for grep -q 123456 "$M/current/report"
 	cmp "$W/first" - <&5
 	exec 5<&-
-	wait_for test "$(stat -c %s "$M/current")" = 123456
+	wait_for eval '[ "$(stat -c %s "$M/current")" = 123456 ]'
 	[ "$(stat -c %i "$M/current")" = "$dir" ]
 	[ "$(stat -c %i "$M/current/report")" != "$inode" ]
 	[ "$(wc -c <"$M/current/report")" = "$(stat -c %s "$M/current/report")" ]
@@ -206,10 +206,40 @@ live() {
 	[[ $output == *"$M"*"fusermount3 -u $M"* ]]
 	[[ $output == *"umount -l $M"* ]]
 	# the processes that read binaries for it have gone with it
-	wait_for test -z "$(mount_pids "$D")"
+	wait_for gone "$D"
 	unmount "$M"
 	"$OPFS" mount --session-dir "$D" "$M"
 	[ -e "$M/current/report" ]
+}
+
+@test "who reads while a mount is killed gets an error, and the next mount is whole" {
+	local round reader readers
+
+	two_sessions
+	all() {
+		cat "$M"/{current,saved}/{report,archive.tar} "$M"/current/image/*/summary
+	} >/dev/null
+	for round in 1 2 3 4 5; do
+		"$OPFS" mount -f --session-dir "$D" "$M" 3>&- &
+		pid=$!
+		wait_for test -e "$M/current"
+		all
+		readers=()
+		for reader in 1 2 3 4 5 6 7 8; do
+			(while all; do :; done) 2>/dev/null 3>&- &
+			readers+=($!)
+		done
+		sleep "0.0$round"
+		kill -9 $pid
+		wait $pid || true
+		for reader in "${readers[@]}"; do
+			wait "$reader" # or the test's time is over
+		done
+		wait_for gone "$D"
+		unmount "$M"
+	done
+	"$OPFS" mount --session-dir "$D" "$M"
+	all
 }
 
 @test "nothing is left running after umount, nor after kill -9" {
