@@ -172,19 +172,22 @@ def main():
     os.chmod(top, 0o755)
     os.mkdir(top + "/mnt")
     make_sessions(top)
-    daemon = start([bins + "/opcollect", "daemon", "-F", "99", "--separate=thread", "-g",
-                    "8", "-d", top + "/data", "--rotate=2m", "--keep=4", "--socket",
-                    top + "/socket", "--log", top + "/log", "--symbols=0"])
-    mount = start([bins + "/opfs", "mount", "-f", top + "/mnt", "-o", "allow_other",
-                   "--session-dir", top + "/data"])
-    while not os.path.ismount(top + "/mnt"):
-        time.sleep(0.1)
-    time.sleep(2)
-    walkers = [Walker(top + "/mnt", uid, n,
-                      os.open(top + "/counts%d" % n, os.O_RDWR | os.O_CREAT))
-               for n, uid in enumerate((ALICE, BOB) * 2)]
-    rows = []
+    daemon = mount = None
+    walkers, rows = [], []
     try:
+        daemon = start([bins + "/opcollect", "daemon", "-F", "99", "--separate=thread",
+                        "-g", "8", "-d", top + "/data", "--rotate=2m", "--keep=4",
+                        "--socket", top + "/socket", "--log", top + "/log",
+                        "--symbols=0"])
+        mount = start([bins + "/opfs", "mount", "-f", top + "/mnt", "-o", "allow_other",
+                       "--session-dir", top + "/data"])
+        while not os.path.ismount(top + "/mnt"):
+            if mount.poll() is not None:
+                sys.exit("soak.py: there is no mount")
+            time.sleep(0.1)
+        for n, uid in enumerate((ALICE, BOB) * 2):
+            walkers.append(Walker(top + "/mnt", uid, n,
+                                  os.open(top + "/counts%d" % n, os.O_RDWR | os.O_CREAT)))
         print("%-8s" % "minute" + "".join("%12s" % c for c in COLUMNS))
         for minute in range(1, minutes + 1):
             time.sleep(60)
@@ -197,10 +200,11 @@ def main():
         for w in walkers:
             os.kill(w.pid, signal.SIGKILL)
             os.waitpid(w.pid, 0)
-        daemon.terminate()
-        daemon.wait()
         subprocess.run(["umount", "-l", top + "/mnt"], check=False)
-        mount.wait()
+        for process in daemon, mount:
+            if process:
+                process.terminate()
+                process.wait()
         shutil.rmtree(top, ignore_errors=True)
 
 

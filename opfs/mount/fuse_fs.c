@@ -104,17 +104,6 @@ bool fs_differs(const struct fuse_fs *fs, const struct place *p)
 	return false;
 }
 
-/* A whole session, by its name or as all that a list means. */
-static bool is_session(const struct place *p)
-{
-	if (!p->spec || p->kind != PLACE_PROFILE)
-		return false;
-	for (size_t i = 0; i < SPEC_NR_TAGS; i++)
-		if (p->spec->values[i])
-			return false;
-	return true;
-}
-
 static bool is_for_all(const struct fuse_fs *fs, const struct place *p)
 {
 	mode_t mode, all = S_IROTH | S_IXOTH;
@@ -124,11 +113,11 @@ static bool is_for_all(const struct fuse_fs *fs, const struct place *p)
 	return !tree_mode(fs->tree, p, &mode, &uid, &gid) && (mode & all) == all;
 }
 
-/* How many samples a closed session has, which is its size, the kernel must not tell
- * everybody. */
+/* What there is in a closed session, and how many samples, the kernel must not tell
+ * everybody who is in one of its directories. */
 bool fs_personal(const struct fuse_fs *fs, const struct place *p)
 {
-	return fs_differs(fs, p) || (fs->shared && is_session(p) && !is_for_all(fs, p));
+	return fs_differs(fs, p) || (fs->shared && p->spec && !is_for_all(fs, p));
 }
 
 double fs_dir_timeout(const struct fuse_fs *fs, const struct place *p)

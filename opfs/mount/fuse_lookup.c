@@ -28,9 +28,6 @@ static double entry_timeout(const struct fuse_fs *fs, const struct node_found *f
 	/* files of two generations must not appear side by side */
 	if (place_is_file(p) && (p->cat->live || (p->base && p->base->p.cat->live)))
 		return 0;
-	/* sessions came or went since this was found */
-	if (found->epoch != atomic_load(&fs->epoch))
-		return 0;
 	return fs_dir_timeout(fs, p);
 }
 
@@ -68,6 +65,10 @@ static void reply_node(struct fuse_fs *fs, fuse_req_t req, struct node *parent,
 	}
 	if (S_ISREG(attr.mode))
 		e->attr_timeout = attr.sized ? FS_LONG : 0;
+	/* Sessions came or went since it was found, or were closed.  From here on, who
+	 * tells the kernel of that finds the node. */
+	if (found->epoch != atomic_load(&fs->epoch))
+		e->entry_timeout = 0;
 	fs_stat(&attr, &e->attr);
 	if (fuse_reply_entry(req, e))
 		node_forget(&fs->nodes, e->ino, 1);

@@ -280,14 +280,14 @@ static bool concerns(const struct change *c, const struct node *n,
 	       !strcmp(spec->sessions[0], c->session);
 }
 
-/* May others see a node than when it was looked up?  The kernel does not remember one
- * that each user looks up for himself, nor for long one in a session that may change. */
+/* May others see a node than when it was looked up?  Where users see different things the
+ * kernel asks for each name, and in a live session it remembers none for long. */
 static bool opens_or_closes(struct fuse_fs *fs, struct node *n,
 			    const struct node_place *where)
 {
 	struct node_attr now, then = node_told(&fs->nodes, n);
 
-	if (n->viewers || !where || !then.mode)
+	if (!where || !then.mode || fs_differs(fs, &where->p))
 		return false;
 	return fs_attr(fs, &where->p, NULL, then.ino, &now) || now.mode != then.mode ||
 	       now.uid != then.uid || now.gid != then.gid;

@@ -457,9 +457,9 @@ static int enter_locked(struct node_table *t, const struct strbuf *key,
 	if (!n->nlookup++)
 		n->refs++;
 	*out = n;
-	n->told = found->later ? (struct node_attr){ 0 } : found->attr;
 	if (found->later)
 		return 0;
+	n->told = found->attr;
 	n->later = false;
 	was = n->attr;
 	n->attr = found->attr;
@@ -570,6 +570,8 @@ void node_moved(struct node_table *t, struct node *n, struct node_place *place,
 	pthread_mutex_lock(&t->lock);
 	if (place) {
 		n->attr = *attr;
+		if (!n->told.mode)
+			n->told = *attr;
 		n->later = false;
 		set_place(t, n, place, &rest);
 	}

@@ -70,7 +70,7 @@ struct node {
 	uint64_t used_ns; /* CLOCK_MONOTONIC; if @listed */
 	unsigned epoch;   /* when @place was last found to be the newest */
 	struct node_attr attr;
-	struct node_attr told; /* as it was when last looked up; 0: only promised */
+	struct node_attr told; /* as it was when last looked up, or found if promised */
 	uint64_t digest;       /* of a file's text, if attr.sized */
 	struct text *text;     /* with @keep_text; other texts are in the cache */
 };
@@ -154,8 +154,8 @@ bool node_is_later(struct node_table *t, struct node *n);
 void node_moved(struct node_table *t, struct node *n, struct node_place *place,
 		const struct node_attr *attr, unsigned epoch);
 struct node_attr node_attr_of(struct node_table *t, struct node *n);
-/* The same as they were when its name was last looked up, which the kernel remembers;
- * mode 0: it was only promised. */
+/* The same as they were when its name was last looked up, which is what the kernel
+ * remembers; of a promise that was not kept yet the mode is 0. */
 struct node_attr node_told(struct node_table *t, struct node *n);
 
 /* The text of a file, referenced, or NULL: it was dropped. */

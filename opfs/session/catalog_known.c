@@ -36,6 +36,11 @@ void catalog_hash(struct catalog *c)
 
 		h = mix(h, &d->dev, sizeof(d->dev));
 		h = mix(h, &d->ino, sizeof(d->ino));
+		h = mix(h, &d->owner, sizeof(d->owner));
+		h = mix(h, &d->tasks.file.st_mode, sizeof(d->tasks.file.st_mode));
+		h = mix(h, &d->tasks.file.st_uid, sizeof(d->tasks.file.st_uid));
+		h = mix(h, &d->tasks.file.st_gid, sizeof(d->tasks.file.st_gid));
+		h = mix(h, &d->tasks.file.st_mtim, sizeof(d->tasks.file.st_mtim));
 		h = mix(h, &d->stats, sizeof(d->stats));
 		h = mix(h, &d->live.generation, sizeof(d->live.generation));
 		h = mix(h, &d->live.closed, sizeof(d->live.closed));

@@ -179,6 +179,71 @@ for line in sys.stdin:
 	done
 }
 
+# stands UID PATH FIRST...: waits in PATH, after a look at what is called FIRST in it,
+# until $W/out/UID.go is there, and tells in UID.got which directories that user gets.
+stands() {
+	start_as "$1" /usr/bin/python3 -c '
+import os, sys, time
+os.chdir(sys.argv[2])
+here = "%s/%d" % (sys.argv[1], os.getuid())
+for name in sys.argv[3:]:
+    os.stat(name)
+open(here + ".stands", "w").close()
+while not os.path.exists(here + ".go"):
+    time.sleep(0.1)
+got = []
+for name in "event", "image", "event:", "image:", "event:CPU_CLK_UNHALTED":
+    try:
+        os.stat(name)
+        got.append(name)
+    except PermissionError:
+        pass
+with open(here + ".new", "w") as f:
+    f.write(" ".join(got) + "\n")
+os.rename(here + ".new", here + ".got")
+' "$W/out" "${@:2}"
+	wait_for test -e "$W/out/$1.stands"
+}
+
+# What UID, who stands somewhere, gets now.
+gets() {
+	touch "$W/out/$1.go"
+	wait_for test -e "$W/out/$1.got"
+	cat "$W/out/$1.got"
+	rm "$W/out/$1".*
+}
+
+# Its path is not looked up meanwhile: the kernel would forget what is below.
+@test "a session that is closed is closed to those as well who stand in it" {
+	local what
+
+	secret_session 755
+	mkdir -m 777 "$W/out"
+	shared_mount
+	for what in Secret-7 session:Secret-7; do
+		stands $bob "$M/$what" event image event: image: event:CPU_CLK_UNHALTED
+		chmod 700 "$D/samples/Secret-7" "$D/samples/pub1"
+		wait_for refused as $bob stat "$M/pub1"
+		[ "$(gets $bob)" = "" ]
+		chmod 755 "$D/samples/Secret-7" "$D/samples/pub1"
+		wait_for as $bob stat "$M/pub1"
+		wait_for as $bob stat "$M/Secret-7"
+	done
+}
+
+@test "what its owner looks up in a closed session is not told to who stands there, too" {
+	secret_session 755
+	mkdir -m 777 "$W/out"
+	shared_mount
+	cat "$M/Secret-7/summary" "$M/pub1/summary" >"$W/summary"
+	stands $alice "$M/Secret-7" summary
+	stands $bob "$M/Secret-7" summary
+	chmod 700 "$D/samples/Secret-7" "$D/samples/pub1"
+	wait_for refused as $bob stat "$M/pub1"
+	[ "$(gets $alice)" = "event image event: image: event:CPU_CLK_UNHALTED" ]
+	[ "$(gets $bob)" = "" ]
+}
+
 # A binary, and a session of it, that group 61000 may read besides root.
 group_session() {
 	build_open_and_closed

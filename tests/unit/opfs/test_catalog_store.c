@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "opfs/session/catalog.h"
 #include "opfs/session/catalog_store.h"
@@ -197,6 +198,26 @@ Test(catalog_store, a_session_that_is_in_use_is_in_memory_once_however_it_is_rea
 	fill_caches();
 	again = load_old(); /* nobody knew it any more */
 	cr_expect_eq(again->total, 3);
+	catalog_put(again);
+}
+
+Test(catalog_store, a_session_whose_tasks_were_closed_is_not_what_is_in_use)
+{
+	static const char tasks[] = "samples/" OLD "/tasks";
+	struct catalog *first, *again;
+
+	sessions_add(&disk,
+		     (struct sessions_file){ .session = OLD, .tgid = 7, .samples = 1 });
+	sessions_write(&disk, tasks, "# opfs tasks 1\n7\t7\t1\tname\t/bin/demo\t/\n");
+	cr_assert_eq(fchmodat(disk.fd, tasks, 0644, 0), 0);
+	seal();
+	first = load_old();
+	cr_assert_eq(fchmodat(disk.fd, tasks, 0600, 0), 0);
+	fill_caches();
+	again = load_old();
+	cr_expect_eq(first->dirs[0].tasks.file.st_mode & 0777, 0644);
+	cr_expect_eq(again->dirs[0].tasks.file.st_mode & 0777, 0600);
+	catalog_put(first);
 	catalog_put(again);
 }
 
