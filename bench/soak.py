@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Whether a mount and a daemon that run for long stay as small as they were.
 
-A daemon samples the machine, rotating its session every two minutes and keeping four;
-root mounts its sessions, and forty that are closed, for everybody.  Two users read what
-they come across, in two processes each.  Once a minute is printed what the mount with
-its helpers and the daemon take in memory (MiB, resident) and descriptors, what was read,
-and what could not be, though the session is there.  At the end the middle values of the
-second and of the last quarter stand side by side.  usage: bench/soak.py BIN_DIR [MINUTES]
+Root mounts forty sessions for everybody, and those of a daemon that samples the mount,
+rotates every two minutes and keeps four.  Two users read what they come across, in two
+processes each.  Once a minute is printed what the mount, its helpers and the daemon take
+in memory (MiB, resident) and descriptors, what was read, and what could not be, though
+the session is there.  At the end the middle values of the second and of the last quarter
+stand side by side.   usage: bench/soak.py BIN_DIR [MINUTES]
 
 Needs root.  Runs an hour, or MINUTES.
 """
@@ -172,13 +172,14 @@ def main():
     os.chmod(top, 0o755)
     os.mkdir(top + "/mnt")
     make_sessions(top)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     daemon = mount = None
     walkers, rows = [], []
     try:
         daemon = start([bins + "/opcollect", "daemon", "-F", "99", "--separate=thread",
                         "-g", "8", "-d", top + "/data", "--rotate=2m", "--keep=4",
                         "--socket", top + "/socket", "--log", top + "/log",
-                        "--symbols=0"])
+                        "--symbols=0", "--image", bins + "/opfs"])
         mount = start([bins + "/opfs", "mount", "-f", top + "/mnt", "-o", "allow_other",
                        "--session-dir", top + "/data"])
         while not os.path.ismount(top + "/mnt"):
