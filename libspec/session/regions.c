@@ -32,8 +32,7 @@ int spec_regions_read(int session_fd, struct spec_regions *out, struct err *err)
 	CLEANUP(spec_regions_fini) struct spec_regions t = { 0 };
 	int rc = 0;
 
-	if (fstatat(session_fd, regions_table.name, &t.file, AT_SYMLINK_NOFOLLOW))
-		t.file = (struct stat){ 0 };
+	spec_table_stat(&regions_table, session_fd, &t.file);
 	rc = spec_table_read(&regions_table, session_fd, add_row, &t, err);
 	if (rc && rc != -EACCES)
 		return rc;
@@ -52,6 +51,12 @@ bool spec_regions_find(const struct spec_regions *t, const char *stored,
 	img->end = start + (img->end - img->start);
 	img->start = start;
 	return true;
+}
+
+bool spec_regions_same_readers(const struct spec_regions *t, int session_fd)
+{
+	return !t->starts.used ||
+	       spec_table_same_readers(&regions_table, session_fd, &t->file);
 }
 
 int spec_regions_append(int session_fd, const struct spec_image *img, uint64_t start,

@@ -37,6 +37,8 @@ int spec_regions_read(int session_fd, struct spec_regions *out, struct err *err)
  */
 bool spec_regions_find(const struct spec_regions *t, const char *stored,
 		       const struct cred *who, struct spec_image *img);
+/* May the same people be told as when it was read? */
+bool spec_regions_same_readers(const struct spec_regions *t, int session_fd);
 /* Appends a row.  @img: as it is stored.  0 or -errno. */
 int spec_regions_append(int session_fd, const struct spec_image *img, uint64_t start,
 			struct err *err);

@@ -200,6 +200,22 @@ static const char *ending(int fd, const struct spec_table *t)
 	return pread(fd, &last, 1, st.st_size - 1) == 1 && last != '\n' ? "\t\n" : "";
 }
 
+void spec_table_stat(const struct spec_table *t, int session_fd, struct stat *out)
+{
+	if (fstatat(session_fd, t->name, out, AT_SYMLINK_NOFOLLOW))
+		*out = (struct stat){ 0 };
+}
+
+bool spec_table_same_readers(const struct spec_table *t, int session_fd,
+			     const struct stat *was)
+{
+	struct stat now;
+
+	spec_table_stat(t, session_fd, &now);
+	return now.st_mode == was->st_mode && now.st_uid == was->st_uid &&
+	       now.st_gid == was->st_gid;
+}
+
 int spec_table_append(const struct spec_table *t, int session_fd,
 		      const struct strbuf *row, struct err *err)
 {

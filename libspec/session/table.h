@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "base/err.h"
@@ -34,6 +35,12 @@ enum { SPEC_TABLE_MAX_FIELDS = 8 };
 int spec_table_read(const struct spec_table *t, int session_fd,
 		    int (*row)(void *ctx, char *const *fields), void *ctx,
 		    struct err *err);
+
+/* Attributes of its file, which say who may see all rows; mode 0: there is none. */
+void spec_table_stat(const struct spec_table *t, int session_fd, struct stat *out);
+/* May the same people see all rows as when it was looked at? */
+bool spec_table_same_readers(const struct spec_table *t, int session_fd,
+			     const struct stat *was);
 
 /* Appends a row, or several with newlines between them, in one write.  Makes the table if
  * it is missing, of the session's group; takes rights from one that gives more. */

@@ -120,8 +120,7 @@ int spec_tasks_read(int session_fd, struct spec_tasks *out, struct err *err)
 	CLEANUP(reading_fini) struct reading r = { 0 };
 	int rc = 0;
 
-	if (fstatat(session_fd, tasks_table.name, &r.tasks.file, AT_SYMLINK_NOFOLLOW))
-		r.tasks.file = (struct stat){ 0 };
+	spec_table_stat(&tasks_table, session_fd, &r.tasks.file);
 	rc = spec_table_read(&tasks_table, session_fd, add_row, &r, err);
 	if (rc == -EACCES)
 		return 0;
@@ -137,6 +136,11 @@ bool spec_tasks_tell(const struct spec_tasks *t, const struct spec_task *row,
 {
 	return !who || cred_allows(who, &t->file, S_IROTH) ||
 	       (row->has_uid && row->uid == who->uid);
+}
+
+bool spec_tasks_same_readers(const struct spec_tasks *t, int session_fd)
+{
+	return !t->nr || spec_table_same_readers(&tasks_table, session_fd, &t->file);
 }
 
 int spec_tasks_append_all(int session_fd, const struct spec_task *rows, size_t nr,

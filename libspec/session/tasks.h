@@ -44,6 +44,8 @@ int spec_tasks_read(int session_fd, struct spec_tasks *out, struct err *err);
 /* May @who (NULL: this process) be told of the row? */
 bool spec_tasks_tell(const struct spec_tasks *t, const struct spec_task *row,
 		     const struct cred *who);
+/* May the same people be told of all rows as when it was read? */
+bool spec_tasks_same_readers(const struct spec_tasks *t, int session_fd);
 /* As spec_images_append(), several rows at once. */
 int spec_tasks_append_all(int session_fd, const struct spec_task *rows, size_t nr,
 			  struct err *err);

@@ -31,7 +31,7 @@ int fs_attr(struct fuse_fs *fs, const struct place *p, const struct viewer *v,
 	if (rc)
 		return rc;
 	/* of sessions of several owners, maybe: he may see each, and the node is his */
-	if (fs->shared && v && is_sum(p)) {
+	if (v && is_sum(p)) {
 		out->uid = v->cred.uid;
 		mode |= S_IRUSR | S_IXUSR;
 	}
@@ -106,11 +106,10 @@ bool fs_differs(const struct fuse_fs *fs, const struct place *p)
 
 static bool is_for_all(const struct fuse_fs *fs, const struct place *p)
 {
-	mode_t mode, all = S_IROTH | S_IXOTH;
-	uid_t uid;
-	gid_t gid;
-
-	return !tree_mode(fs->tree, p, &mode, &uid, &gid) && (mode & all) == all;
+	for (size_t i = 0; i < p->spec->nr_sessions; i++)
+		if (!tree_all_may_see(fs->tree, p->spec->sessions[i]))
+			return false;
+	return true;
 }
 
 /* What there is in a closed session, and how many samples, the kernel must not tell
@@ -166,6 +165,21 @@ int fs_may_see(struct fuse_fs *fs, struct node *n, const struct viewer *v)
 	if (!np)
 		return is_dir || !node_is_later(&fs->nodes, n) ? 0 : -ESTALE;
 	return may_see(fs, &np->p, v) ? 0 : -EACCES;
+}
+
+static bool same_readers(const struct place *p)
+{
+	for (size_t i = 0; p->cat && i < p->cat->nr_dirs; i++)
+		if (!catalog_same_readers(&p->cat->dirs[i]))
+			return false;
+	return true;
+}
+
+/* Is all that it tells told to the same people as when it was read? */
+static bool tells_the_same(const struct fuse_fs *fs, const struct place *p)
+{
+	return !fs->shared ||
+	       (same_readers(p) && (!p->base || same_readers(&p->base->p)));
 }
 
 /* A directory moves to its place in a newer generation, and keeps its node. */
@@ -272,7 +286,7 @@ int fs_find(struct fuse_fs *fs, struct node *parent, const struct node_name *nam
 	return rc;
 }
 
-/* Looks for what a lookup only promised. */
+/* Looks for what a lookup only promised, or once found for others to see. */
 static int keep_promise(struct fuse_fs *fs, struct node *n, const struct viewer *v,
 			struct node_place **out)
 {
@@ -314,7 +328,7 @@ int fs_place(struct fuse_fs *fs, struct node *n, const struct viewer *v,
 		np = node_where(&fs->nodes, n, &then);
 	if (!np)
 		return -ESTALE;
-	if (!is_settled(fs, &np->p, then, now)) {
+	if (!is_settled(fs, &np->p, then, now) || !tells_the_same(fs, &np->p)) {
 		rc = place_copy(&np->p, &fresh);
 		if (rc)
 			return rc;
@@ -330,8 +344,9 @@ int fs_place(struct fuse_fs *fs, struct node *n, const struct viewer *v,
 		if (rc)
 			return rc;
 	}
+	/* a sum that has lost one of its sessions is that of the others */
 	if (!may_see(fs, &np->p, v))
-		return -EACCES;
+		return n->viewers ? keep_promise(fs, n, v, out) : -EACCES;
 	*out = TAKE(np);
 	return 0;
 }

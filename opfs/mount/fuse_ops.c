@@ -286,10 +286,11 @@ static bool opens_or_closes(struct fuse_fs *fs, struct node *n,
 			    const struct node_place *where)
 {
 	struct node_attr now, then = node_told(&fs->nodes, n);
+	struct viewer asked = { .cred.uid = n->uid };
 
 	if (!where || !then.mode || fs_differs(fs, &where->p))
 		return false;
-	return fs_attr(fs, &where->p, NULL, then.ino, &now) || now.mode != then.mode ||
+	return fs_attr(fs, &where->p, &asked, then.ino, &now) || now.mode != then.mode ||
 	       now.uid != then.uid || now.gid != then.gid;
 }
 

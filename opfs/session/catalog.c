@@ -46,6 +46,12 @@ const struct spec_task *catalog_task(const struct catalog *c,
 		       : NULL;
 }
 
+bool catalog_same_readers(const struct catalog_dir *d)
+{
+	return d->fd < 0 || (spec_tasks_same_readers(&d->tasks, d->fd) &&
+			     spec_regions_same_readers(&d->regions, d->fd));
+}
+
 /* ---- memory */
 
 /* Of all catalogs of all stores, which more than one user asks. */

@@ -131,6 +131,8 @@ struct catalog *catalog_borrow(struct catalog *from, size_t max);
 const struct spec_task *catalog_task(const struct catalog *c,
 				     const struct catalog_file *f,
 				     const struct viewer *reader);
+/* May the same people be told of its tasks and regions as when it was read? */
+bool catalog_same_readers(const struct catalog_dir *d);
 /* Frees what was read of a session that is not borrowed. */
 void catalog_dir_fini(struct catalog_dir *d);
 /**

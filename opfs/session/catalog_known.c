@@ -15,6 +15,14 @@ static uint64_t mix(uint64_t h, const void *data, size_t len)
 	return fnv_add(h, map_hash(data, len));
 }
 
+static uint64_t mix_readers(uint64_t h, const struct stat *table)
+{
+	h = mix(h, &table->st_mode, sizeof(table->st_mode));
+	h = mix(h, &table->st_uid, sizeof(table->st_uid));
+	h = mix(h, &table->st_gid, sizeof(table->st_gid));
+	return mix(h, &table->st_mtim, sizeof(table->st_mtim));
+}
+
 void catalog_hash(struct catalog *c)
 {
 	uint64_t h = FNV_START;
@@ -37,10 +45,8 @@ void catalog_hash(struct catalog *c)
 		h = mix(h, &d->dev, sizeof(d->dev));
 		h = mix(h, &d->ino, sizeof(d->ino));
 		h = mix(h, &d->owner, sizeof(d->owner));
-		h = mix(h, &d->tasks.file.st_mode, sizeof(d->tasks.file.st_mode));
-		h = mix(h, &d->tasks.file.st_uid, sizeof(d->tasks.file.st_uid));
-		h = mix(h, &d->tasks.file.st_gid, sizeof(d->tasks.file.st_gid));
-		h = mix(h, &d->tasks.file.st_mtim, sizeof(d->tasks.file.st_mtim));
+		h = mix_readers(h, &d->tasks.file);
+		h = mix_readers(h, &d->regions.file);
 		h = mix(h, &d->stats, sizeof(d->stats));
 		h = mix(h, &d->live.generation, sizeof(d->live.generation));
 		h = mix(h, &d->live.closed, sizeof(d->live.closed));

@@ -158,7 +158,7 @@ static bool is_same(const struct catalog_store *s, const struct catalog_dir *d,
 {
 	struct stat st;
 
-	return d->sealed &&
+	return d->sealed && catalog_same_readers(d) &&
 	       !spec_session_stat(samples_fd, d->session, s->from.trusted, &st) &&
 	       st.st_dev == d->dev && st.st_ino == d->ino &&
 	       clock_ns_of(&st.st_mtim) == d->mtime_ns;
@@ -188,7 +188,8 @@ static enum freshness look_at(struct catalog_store *s, int samples_fd,
 	rc = spec_session_stat(samples_fd, d->session, s->from.trusted, &st);
 	if (rc)
 		return d->fd < 0 && rc == -ENOENT ? FRESH : STALE;
-	if (d->fd < 0 || st.st_dev != d->dev || st.st_ino != d->ino)
+	if (d->fd < 0 || st.st_dev != d->dev || st.st_ino != d->ino ||
+	    !catalog_same_readers(d))
 		return STALE;
 	if (spec_live_read(d->fd, &live, NULL)) /* one of OProfile's */
 		return d->has_live                      ? STALE

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "opfs/tree/ask.h"
@@ -84,12 +85,26 @@ static int session_mode(const struct tree *t, const char *session, struct stat *
 	return 0;
 }
 
+/* Does a mode give @want, given as that of others, to owner and group as well? */
+static bool all_may(mode_t mode, mode_t want)
+{
+	mode_t all = want << 6 | want << 3 | want;
+
+	return (mode & all) == all;
+}
+
 bool tree_all_may_see(const struct tree *t, const char *session)
 {
-	const mode_t all = S_IROTH | S_IXOTH;
+	int fd = catalog_store_fd(t->store), rc;
 	struct stat st;
 
-	return !session_mode(t, session, &st) && (st.st_mode & all) == all;
+	if (fstat(fd, &st) || !all_may(st.st_mode, S_IXOTH) ||
+	    fstatat(fd, "samples", &st, 0) || !all_may(st.st_mode, S_IXOTH))
+		return false;
+	rc = catalog_store_stat(t->store, session, &st);
+	/* it may come yet */
+	return rc ? rc == -ENOENT && !strcmp(session, "current")
+		  : all_may(st.st_mode, S_IROTH | S_IXOTH);
 }
 
 /* The mode of several sessions: a sum allows what all of them allow; of several owners,

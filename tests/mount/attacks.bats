@@ -231,6 +231,22 @@ gets() {
 	done
 }
 
+@test "a session that is closed to its group alone is told to nobody of it" {
+	local member what
+
+	secret_session 755
+	chgrp 61000 "$D/samples/Secret-7"
+	chmod 705 "$D/samples/Secret-7"
+	shared_mount
+	member=(setpriv --reuid=$bob --regid=$bob --groups=61000 --)
+	for what in Secret-7 Secret-7/image: session:Secret-7; do
+		as $bob stat "$M/$what"
+		refused "${member[@]}" stat "$M/$what"
+	done
+	as $bob stat "$M/Secret-7"
+	refused "${member[@]}" stat "$M/Secret-7"
+}
+
 @test "what its owner looks up in a closed session is not told to who stands there, too" {
 	secret_session 755
 	mkdir -m 777 "$W/out"

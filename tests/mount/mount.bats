@@ -270,6 +270,8 @@ live() {
 	need_others
 	[ -u "$(command -v fusermount3)" ] || skip "fusermount3 is not setuid"
 	two_sessions
+	chgrp 61000 "$D/samples/saved"
+	chmod 750 "$D/samples/saved"
 	chmod 755 "$W"
 	chown 65534:65534 "$M"
 	# /dev/fuse as udev leaves it, for this test only
@@ -277,14 +279,14 @@ live() {
 	run unshare -m sh -c 'mkdir "$1/dev" && mount -t tmpfs tmpfs "$1/dev" &&
 		mknod -m 666 "$1/dev/fuse" c 10 229 &&
 		mount --bind "$1/dev/fuse" /dev/fuse && shift &&
-		setpriv --reuid=65534 --regid=65534 --clear-groups -- "$1" mount \
-			--session-dir "$2" "$3" &&
-		as="setpriv --reuid=65534 --regid=65534 --clear-groups --"
-		$as cat "$3/current/summary" && $as fusermount3 -u "$3"' \
+		as="setpriv --reuid=65534 --regid=65534 --groups=61000 --" &&
+		$as "$1" mount --session-dir "$2" "$3" &&
+		$as cat "$3/current/summary" "$3/session:current,saved/summary" &&
+		$as fusermount3 -u "$3"' \
 		sh "$W" "$OPFS" "$D" "$M"
 	echo "$output"
 	[ "$status" = 0 ]
-	[[ $output == *one* ]]
+	[[ $output == *one*three* ]]
 }
 
 @test "a mount is its owner's unless allow_other is given" {

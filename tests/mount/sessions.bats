@@ -239,6 +239,50 @@ generation() {
 	done
 }
 
+@test "a sum goes on with the other sessions when one of them is closed" {
+	local out=$W/out
+
+	sessions s1 s2 s3
+	mkdir -m 777 "$out"
+	shared_mount
+	start_as $alice bash -c "cd '$M/session:*' && stat -c %s . >'$out/before' &&
+		until [ -e '$out/go' ]; do sleep 0.1; done
+		cat summary >'$out/after' 2>&1; touch '$out/done'"
+	wait_for test -s "$out/before"
+	[ "$(cat "$out/before")" = 30 ]
+	chmod 700 "$D/samples/s2"
+	wait_for refused as $alice stat "$M/s2"
+	[ "$(as $alice stat -c %s "$M/session:*")" = 20 ]
+	run ! as $alice stat "$M/session:s1,s2"
+	touch "$out/go"
+	wait_for test -e "$out/done"
+	diff "$out/after" <(as $alice cat "$M/session:s1,s3/summary")
+}
+
+@test "tasks are told to those who may read their table now" {
+	local table=$D/samples/saved/tasks
+
+	# by another user, who is told of it in any case
+	mksession <<-'END'
+	{"files": [{"session": "saved", "app": "/bin/true", "tgid": 7, "tid": 7}],
+	 "sessions": {"saved": {"tasks": [[7, 7, 1, "true", "secret", "/", 60003]]}}}
+	END
+	shared_mount
+	told() {
+		as "$1" grep -q secret "$M/saved/tasks.tsv"
+	}
+	for who in $alice $bob; do wait_for told $who; done
+	chmod 640 "$table"
+	for who in $alice $bob; do wait_for refused told $who; done
+	chown $alice "$table"
+	wait_for told $alice
+	refused told $bob
+	chown $bob "$table"
+	wait_for refused told $alice
+	wait_for told $bob
+	told 60003
+}
+
 @test "who may not search the directory of sessions does not learn which there are" {
 	sessions saved other
 	shared_mount
