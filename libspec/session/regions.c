@@ -30,9 +30,10 @@ static int add_row(void *ctx, char *const *f)
 int spec_regions_read(int session_fd, struct spec_regions *out, struct err *err)
 {
 	CLEANUP(spec_regions_fini) struct spec_regions t = { 0 };
-	int rc = 0;
+	int rc;
 
-	spec_table_stat(&regions_table, session_fd, &t.file);
+	spec_table_stat(&regions_table, session_fd, &out->file);
+	t.file = out->file;
 	rc = spec_table_read(&regions_table, session_fd, add_row, &t, err);
 	if (rc && rc != -EACCES)
 		return rc;
@@ -55,8 +56,7 @@ bool spec_regions_find(const struct spec_regions *t, const char *stored,
 
 bool spec_regions_same_readers(const struct spec_regions *t, int session_fd)
 {
-	return !t->starts.used ||
-	       spec_table_same_readers(&regions_table, session_fd, &t->file);
+	return spec_table_same_readers(&regions_table, session_fd, &t->file);
 }
 
 int spec_regions_append(int session_fd, const struct spec_image *img, uint64_t start,

@@ -26,7 +26,8 @@ struct spec_regions {
 };
 
 /* A session without the table, or with one that may not be read, has no rows.  Returns 0,
- * -EBADMSG if it is not a table of this version, -EFBIG, or -errno. */
+ * -EBADMSG if it is not a table of this version, -EFBIG, or -errno.  @out->file is set
+ * also on failure. */
 int spec_regions_read(int session_fd, struct spec_regions *out, struct err *err);
 /**
  * spec_regions_find - where a region really was

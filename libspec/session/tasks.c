@@ -115,12 +115,18 @@ static void complete_threads(struct reading *r)
 	}
 }
 
+void spec_tasks_stat(int session_fd, struct spec_tasks *out)
+{
+	spec_table_stat(&tasks_table, session_fd, &out->file);
+}
+
 int spec_tasks_read(int session_fd, struct spec_tasks *out, struct err *err)
 {
 	CLEANUP(reading_fini) struct reading r = { 0 };
-	int rc = 0;
+	int rc;
 
-	spec_table_stat(&tasks_table, session_fd, &r.tasks.file);
+	spec_tasks_stat(session_fd, out);
+	r.tasks.file = out->file;
 	rc = spec_table_read(&tasks_table, session_fd, add_row, &r, err);
 	if (rc == -EACCES)
 		return 0;
@@ -140,7 +146,7 @@ bool spec_tasks_tell(const struct spec_tasks *t, const struct spec_task *row,
 
 bool spec_tasks_same_readers(const struct spec_tasks *t, int session_fd)
 {
-	return !t->nr || spec_table_same_readers(&tasks_table, session_fd, &t->file);
+	return spec_table_same_readers(&tasks_table, session_fd, &t->file);
 }
 
 int spec_tasks_append_all(int session_fd, const struct spec_task *rows, size_t nr,

@@ -38,8 +38,10 @@ struct spec_tasks {
 	struct stat file;   /* whose owner and mode say who may see all rows */
 };
 
+/* Sets @out->file alone: mode 0 if there is no table. */
+void spec_tasks_stat(int session_fd, struct spec_tasks *out);
 /* As spec_images_read(); one that may not be read has no rows.  Threads get the command
- * line, cgroup and user of their process. */
+ * line, cgroup and user of their process.  @out->file is set also on failure. */
 int spec_tasks_read(int session_fd, struct spec_tasks *out, struct err *err);
 /* May @who (NULL: this process) be told of the row? */
 bool spec_tasks_tell(const struct spec_tasks *t, const struct spec_task *row,

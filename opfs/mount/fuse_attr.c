@@ -190,7 +190,8 @@ static const struct {
 };
 enum { NR_XATTRS = sizeof(xattrs) / sizeof(xattrs[0]) };
 
-/* Where a directory is: its newest place if that is quick to find.  NULL: it is none. */
+/* Where a directory is: its newest place if that is quick to find, or if @v may not see
+ * the last one any more.  NULL: it is none. */
 static int dir_place(struct fuse_fs *fs, struct node *n, const struct viewer *v,
 		     struct node_place **out)
 {
@@ -202,8 +203,10 @@ static int dir_place(struct fuse_fs *fs, struct node *n, const struct viewer *v,
 	rc = fs_place(fs, n, v, out);
 	if (!rc || rc == -EACCES)
 		return rc;
+	if (fs_may_see(fs, n, v))
+		return rc == -EAGAIN ? rc : -EACCES;
 	*out = node_where(&fs->nodes, n, &epoch);
-	return fs_may_see(fs, n, v);
+	return 0;
 }
 
 /* Answers GETXATTR and LISTXATTR, where @size 0 asks for the length. */
@@ -299,6 +302,10 @@ static void get_xattr(struct fuse_fs *fs, fuse_req_t req, fuse_ino_t ino, int wh
 	}
 	if (!rc)
 		rc = dir_place(fs, n, &who.v, &np);
+	if (rc == -EAGAIN) {
+		xattr_ask(fs, req, n, &who, which, size);
+		return;
+	}
 	if (rc)
 		fuse_reply_err(req, fs_errno(rc));
 	else

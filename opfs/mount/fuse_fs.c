@@ -297,6 +297,8 @@ static int keep_promise(struct fuse_fs *fs, struct node *n, const struct viewer 
 
 	if (viewer_quick(v))
 		return -EAGAIN;
+	if (n->viewers && n->uid != v->cred.uid) /* it is not his */
+		return -ESTALE;
 	rc = fs_find(fs, n->parent, &name, v, &found);
 	if (rc)
 		return rc;
@@ -346,7 +348,8 @@ int fs_place(struct fuse_fs *fs, struct node *n, const struct viewer *v,
 	}
 	/* a sum that has lost one of its sessions is that of the others */
 	if (!may_see(fs, &np->p, v))
-		return n->viewers ? keep_promise(fs, n, v, out) : -EACCES;
+		return n->viewers && n->uid == v->cred.uid ? keep_promise(fs, n, v, out)
+							   : -EACCES;
 	*out = TAKE(np);
 	return 0;
 }

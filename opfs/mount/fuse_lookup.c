@@ -168,7 +168,7 @@ static void lookup_ask(struct fuse_fs *fs, fuse_req_t req, struct node *parent,
 static bool reply_later(struct fuse_fs *fs, fuse_req_t req, struct node *parent,
 			const struct node_name *name)
 {
-	struct node_found found = { .later = true };
+	struct node_found found = { .later = true, .epoch = atomic_load(&fs->epoch) };
 	struct fuse_entry_param e = { .generation = 1 };
 	struct node_name full = *name;
 	struct tree_hint hint = { 0 };

@@ -258,9 +258,10 @@ void fuse_fs_free(struct fuse_fs *fs)
 
 struct change {
 	struct fuse_fs *fs;
-	const char *session; /* NULL: any */
-	bool same;           /* it is still the same session */
-	bool kept;           /* its name was looked up, and what was found still holds */
+	const char *session;  /* NULL: any */
+	bool same;            /* it is still the same session */
+	bool kept;            /* its name was looked up, and what was found still holds */
+	struct node_attr now; /* of its directory; mode 0: not known yet */
 };
 
 /* Does a change concern the directory @n at @where?  Not if it is of one other session.
@@ -280,18 +281,46 @@ static bool concerns(const struct change *c, const struct node *n,
 	       !strcmp(spec->sessions[0], c->session);
 }
 
+/* Attributes of a node as they are now.  Those of one session's own directory are the
+ * same by whatever name, of which one user may have many. */
+static int attr_now(struct change *c, const struct node *n, const struct place *p,
+		    struct node_attr *out)
+{
+	struct viewer asked = { .cred.uid = n->uid };
+	bool own = c->session && p->spec && p->spec->nr_sessions == 1 && !p->base &&
+		   !strcmp(p->spec->sessions[0], c->session);
+	int rc = 0;
+
+	if (!own)
+		return fs_attr(c->fs, p, &asked, 0, out);
+	if (!c->now.mode)
+		rc = fs_attr(c->fs, p, &asked, 0, &c->now);
+	*out = c->now;
+	return rc;
+}
+
 /* May others see a node than when it was looked up?  Where users see different things the
  * kernel asks for each name, and in a live session it remembers none for long. */
-static bool opens_or_closes(struct fuse_fs *fs, struct node *n,
+static bool opens_or_closes(struct change *c, struct node *n,
 			    const struct node_place *where)
 {
-	struct node_attr now, then = node_told(&fs->nodes, n);
-	struct viewer asked = { .cred.uid = n->uid };
+	struct node_attr now, then = node_told(&c->fs->nodes, n);
 
-	if (!where || !then.mode || fs_differs(fs, &where->p))
+	if (!where || !then.mode || fs_differs(c->fs, &where->p))
 		return false;
-	return fs_attr(fs, &where->p, &asked, then.ino, &now) || now.mode != then.mode ||
+	if (!n->viewers && fs_personal(c->fs, &where->p)) /* it was found for all */
+		return true;
+	return attr_now(c, n, &where->p, &now) || now.mode != then.mode ||
 	       now.uid != then.uid || now.gid != then.gid;
+}
+
+/* Is it of one session, and not of the one that changed? */
+static bool is_of_another(const struct change *c, const struct node_place *where)
+{
+	const struct spec *spec = where ? where->p.spec : NULL;
+
+	return c->session && spec && spec->nr_sessions == 1 && !where->p.base &&
+	       strcmp(spec->sessions[0], c->session) != 0;
 }
 
 /*
@@ -305,7 +334,7 @@ static int forget_name(void *ctx, struct node *n, const struct node_place *where
 
 	if (!concerns(c, n, where) && strncmp(n->name, "session", strlen("session")) != 0)
 		return 0;
-	if (c->same && !opens_or_closes(c->fs, n, where)) {
+	if (c->same && (is_of_another(c, where) || !opens_or_closes(c, n, where))) {
 		c->kept |= c->session && !strcmp(n->name, c->session);
 		return 0;
 	}

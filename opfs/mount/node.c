@@ -19,6 +19,8 @@ enum { MAX_NODES = 1 << 19 };
 enum { MANY_NODES = 1 << 16 };
 /* So many places are dropped at once. */
 enum { MAX_DROPS = 64 };
+/* A directory is looked for in the one above, and so on, each on the same stack. */
+enum { MAX_DEPTH = 600 };
 
 /* What is freed once the lock is released: with it may go a generation of a session. */
 struct rest {
@@ -26,34 +28,6 @@ struct rest {
 	size_t nr_places;
 	struct node *nodes; /* linked by @parent */
 };
-
-struct node_place *node_place_new(struct place *p)
-{
-	struct node_place *np = calloc(1, sizeof(*np));
-
-	if (!np) {
-		place_fini(p);
-		return NULL;
-	}
-	np->refs = 1;
-	np->p = *p;
-	*p = (struct place){ 0 };
-	return np;
-}
-
-struct node_place *node_place_get(struct node_place *np)
-{
-	__atomic_add_fetch(&np->refs, 1, __ATOMIC_RELAXED);
-	return np;
-}
-
-void node_place_put(struct node_place *np)
-{
-	if (!np || __atomic_sub_fetch(&np->refs, 1, __ATOMIC_ACQ_REL))
-		return;
-	place_fini(&np->p);
-	free(np);
-}
 
 static size_t text_cost(const struct text *x)
 {
@@ -388,6 +362,7 @@ static struct node *node_new(struct node *parent, const struct node_name *name,
 	n->viewers = name->viewers;
 	n->uid = name->uid;
 	n->parent = parent;
+	n->depth = parent->depth + 1;
 	n->keep_text = found->keep_text;
 	return n;
 }
@@ -457,6 +432,9 @@ static int enter_locked(struct node_table *t, const struct strbuf *key,
 	if (!n->nlookup++)
 		n->refs++;
 	*out = n;
+	/* sessions came, went, were opened or closed since it was found */
+	if (found->later && n->place && n->epoch != found->epoch)
+		drop_place(t, n, rest);
 	if (found->later)
 		return 0;
 	n->told = found->attr;
@@ -486,7 +464,9 @@ int node_enter(struct node_table *t, struct node *parent, const struct node_name
 	int rc = -ENOMEM;
 
 	name_key(&key, parent->id, name);
-	if (fresh && place && !strbuf_error(&key)) {
+	if (fresh && fresh->depth > MAX_DEPTH) {
+		rc = -ENAMETOOLONG;
+	} else if (fresh && place && !strbuf_error(&key)) {
 		pthread_mutex_lock(&t->lock);
 		rc = enter_locked(t, &key, &fresh, &place, found, &n, &rest);
 		if (!rc) {

@@ -12,6 +12,7 @@
 #include "base/cache.h"
 #include "base/map.h"
 #include "base/share.h"
+#include "opfs/mount/node_place.h"
 #include "opfs/tree/tree.h"
 
 /*
@@ -23,21 +24,6 @@
  * One lock, the table's, guards everything mutable here.  Outside base/ and this module
  * only text_put() is called while it is held.  The cache's lock is taken inside it.
  */
-
-/* A place that several may use: immutable, by reference count. */
-struct node_place {
-	int refs; /* atomic */
-	struct place p;
-};
-/* Takes over @p, also on failure.  NULL: out of memory. */
-struct node_place *node_place_new(struct place *p);
-struct node_place *node_place_get(struct node_place *np);
-void node_place_put(struct node_place *np);
-/* For CLEANUP(). */
-static inline void node_place_fini(struct node_place **np)
-{
-	node_place_put(*np);
-}
 
 struct node_attr {
 	uint64_t ino; /* st_ino: the same for the same name and content */
@@ -55,6 +41,7 @@ struct node {
 	struct node *parent; /* reference; the root has none */
 	char *name;          /* NUL-terminated */
 	size_t name_len;
+	unsigned depth;   /* 0: the root */
 	uint64_t viewers; /* who may use it; see struct node_name */
 	bool keep_text;   /* its text cannot be made again: never dropped */
 	uid_t uid;        /* who had it made */
@@ -131,7 +118,8 @@ struct node_found {
  * node_enter - the node for what a lookup found, with one lookup more
  * The node that has this name stays if it is a directory or link, or a file of the same
  * generation whose text, as far as known, is the same.
- * Returns 0, @id and the node's attributes; -ENFILE: this user has his share; -ENOMEM.
+ * Returns 0, @id and the node's attributes; -ENFILE: this user has his share;
+ * -ENAMETOOLONG: it is too deep; -ENOMEM.
  */
 int node_enter(struct node_table *t, struct node *parent, const struct node_name *name,
 	       struct node_found *found, uint64_t *id, struct node_attr *attr);

@@ -48,8 +48,9 @@ const struct spec_task *catalog_task(const struct catalog *c,
 
 bool catalog_same_readers(const struct catalog_dir *d)
 {
-	return d->fd < 0 || (spec_tasks_same_readers(&d->tasks, d->fd) &&
-			     spec_regions_same_readers(&d->regions, d->fd));
+	return d->fd < 0 || d->given_up ||
+	       (spec_tasks_same_readers(&d->tasks, d->fd) &&
+		spec_regions_same_readers(&d->regions, d->fd));
 }
 
 /* ---- memory */

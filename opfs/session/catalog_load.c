@@ -231,8 +231,10 @@ static int read_tasks(struct catalog_build *b, struct catalog_dir *d, size_t fla
 
 	for (size_t i = flat; i < b->flat.len && !separated; i++)
 		separated = b->flat.data[i].name.tgid >= 0;
-	if (!separated)
+	if (!separated) {
+		spec_tasks_stat(d->fd, &d->tasks); /* reports may read it */
 		return 0;
+	}
 	rc = spec_tasks_read(d->fd, &d->tasks, &why);
 	if (rc)
 		return rc == -ENOMEM ? catalog_build_no_memory(b)

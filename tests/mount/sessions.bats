@@ -252,11 +252,51 @@ generation() {
 	[ "$(cat "$out/before")" = 30 ]
 	chmod 700 "$D/samples/s2"
 	wait_for refused as $alice stat "$M/s2"
-	[ "$(as $alice stat -c %s "$M/session:*")" = 20 ]
-	run ! as $alice stat "$M/session:s1,s2"
 	touch "$out/go"
 	wait_for test -e "$out/done"
 	diff "$out/after" <(as $alice cat "$M/session:s1,s3/summary")
+	[ "$(as $alice stat -c %s "$M/session:*")" = 20 ]
+	run ! as $alice stat "$M/session:s1,s2"
+}
+
+@test "a sum takes in a session that is opened, and one that is closed goes out of it" {
+	sum_is() {
+		[ "$(as $alice stat -c %s "$M/session:*")" = "$1" ]
+	}
+	sessions s1 s2 s3
+	chmod 700 "$D/samples/s2"
+	shared_mount
+	sum_is 20
+	chmod 755 "$D/samples/s2"
+	wait_for sum_is 30
+	chmod 700 "$D/samples/s2"
+	wait_for sum_is 20
+}
+
+@test "names that are deeper than any specification are refused" {
+	sessions current
+	mkdir "$D/samples/current/stats"
+	generation 1
+	shared_mount
+	as $bob /usr/bin/python3 - "$M/current" <<-'END'
+	import errno, os, sys, time
+	os.chdir(sys.argv[1])
+	os.chdir("image:")
+	deep = 0
+	try:
+	    while deep < 20000:
+	        os.chdir("bin")
+	        os.chdir("true,")
+	        deep += 2
+	except OSError as e:
+	    print(deep, e.strerror, flush=True)
+	    assert e.errno == errno.ENAMETOOLONG
+	    assert 500 < deep < 600
+	time.sleep(11)  # its place goes, and is looked for again from the top
+	os.stat("../..")
+	os.listdir(".")
+	END
+	as $alice cat "$M/current/summary"
 }
 
 @test "tasks are told to those who may read their table now" {

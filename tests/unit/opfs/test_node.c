@@ -101,10 +101,16 @@ Test(node, what_is_looked_for_later_becomes_a_directory_once)
 	cr_expect(np && np->p.kind == PLACE_PROFILE);
 	node_place_put(np);
 	/* promised again, it stays what it is */
+	promise.epoch = 4;
 	cr_expect_eq(node_enter(&t, root, &name, &promise, &again, &attr), 0);
 	cr_expect_eq(again, id);
 	cr_expect_not(node_is_later(&t, n));
 	cr_expect_eq(node_attr_of(&t, n).size, 33u);
+	/* unless sessions have changed since */
+	promise.epoch = 5;
+	cr_expect_eq(node_enter(&t, root, &name, &promise, &again, &attr), 0);
+	cr_expect_eq(again, id);
+	cr_expect(node_is_later(&t, n));
 	node_put(&t, n);
 	node_put(&t, root);
 }
