@@ -190,8 +190,8 @@ static const struct {
 };
 enum { NR_XATTRS = sizeof(xattrs) / sizeof(xattrs[0]) };
 
-/* Where a directory is: its newest place if that is quick to find, or if @v may not see
- * the last one any more.  NULL: it is none. */
+/* Where a directory is: its newest place if that is quick to find, else the last one.
+ * NULL: it is none.  -EAGAIN: @v may not see the last one any more. */
 static int dir_place(struct fuse_fs *fs, struct node *n, const struct viewer *v,
 		     struct node_place **out)
 {
@@ -296,12 +296,9 @@ static void get_xattr(struct fuse_fs *fs, fuse_req_t req, fuse_ino_t ino, int wh
 	struct node *n = node_get(&fs->nodes, ino);
 	int rc = n ? fs_viewer_of(fs, req, n, &who) : -ESTALE;
 
-	if (!rc && node_is_later(&fs->nodes, n)) {
-		xattr_ask(fs, req, n, &who, which, size);
-		return;
-	}
 	if (!rc)
-		rc = dir_place(fs, n, &who.v, &np);
+		rc = node_is_later(&fs->nodes, n) ? -EAGAIN
+						  : dir_place(fs, n, &who.v, &np);
 	if (rc == -EAGAIN) {
 		xattr_ask(fs, req, n, &who, which, size);
 		return;

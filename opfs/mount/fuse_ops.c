@@ -264,31 +264,39 @@ struct change {
 	struct node_attr now; /* of its directory; mode 0: not known yet */
 };
 
+/* The session that all of a place is of; NULL: it is of several, or of none. */
+static const char *only_session(const struct node_place *where)
+{
+	const struct place *p = where ? &where->p : NULL;
+
+	return p && p->spec && p->spec->nr_sessions == 1 && !p->base
+		       ? p->spec->sessions[0]
+		       : NULL;
+}
+
 /* Does a change concern the directory @n at @where?  Not if it is of one other session.
  * Of one that is to be looked for again, its name says so. */
 static bool concerns(const struct change *c, const struct node *n,
 		     const struct node_place *where)
 {
-	const struct spec *spec = where ? where->p.spec : NULL;
+	const char *only = only_session(where);
 
 	if (c->session && !where)
 		return !strcmp(n->name, c->session) ||
 		       !tree_has_session(c->fs->tree, n->name);
-	if (!c->session || !spec || spec->nr_sessions != 1)
+	if (!c->session || !only)
 		return true;
 	/* anything but the session's own directory may match other sessions now */
-	return where->p.kind != PLACE_PROFILE || where->p.tag || where->p.base ||
-	       !strcmp(spec->sessions[0], c->session);
+	return where->p.kind != PLACE_PROFILE || where->p.tag ||
+	       !strcmp(only, c->session);
 }
 
-/* Attributes of a node as they are now.  Those of one session's own directory are the
+/* Attributes of a node as they are now.  Those of the session's own directory are the
  * same by whatever name, of which one user may have many. */
 static int attr_now(struct change *c, const struct node *n, const struct place *p,
-		    struct node_attr *out)
+		    bool own, struct node_attr *out)
 {
 	struct viewer asked = { .cred.uid = n->uid };
-	bool own = c->session && p->spec && p->spec->nr_sessions == 1 && !p->base &&
-		   !strcmp(p->spec->sessions[0], c->session);
 	int rc = 0;
 
 	if (!own)
@@ -305,22 +313,17 @@ static bool opens_or_closes(struct change *c, struct node *n,
 			    const struct node_place *where)
 {
 	struct node_attr now, then = node_told(&c->fs->nodes, n);
+	const char *only = only_session(where);
+	bool own = c->session && only && !strcmp(only, c->session);
 
 	if (!where || !then.mode || fs_differs(c->fs, &where->p))
 		return false;
+	if (c->session && only && !own) /* another session */
+		return false;
 	if (!n->viewers && fs_personal(c->fs, &where->p)) /* it was found for all */
 		return true;
-	return attr_now(c, n, &where->p, &now) || now.mode != then.mode ||
+	return attr_now(c, n, &where->p, own, &now) || now.mode != then.mode ||
 	       now.uid != then.uid || now.gid != then.gid;
-}
-
-/* Is it of one session, and not of the one that changed? */
-static bool is_of_another(const struct change *c, const struct node_place *where)
-{
-	const struct spec *spec = where ? where->p.spec : NULL;
-
-	return c->session && spec && spec->nr_sessions == 1 && !where->p.base &&
-	       strcmp(spec->sessions[0], c->session) != 0;
 }
 
 /*
@@ -334,7 +337,7 @@ static int forget_name(void *ctx, struct node *n, const struct node_place *where
 
 	if (!concerns(c, n, where) && strncmp(n->name, "session", strlen("session")) != 0)
 		return 0;
-	if (c->same && (is_of_another(c, where) || !opens_or_closes(c, n, where))) {
+	if (c->same && !opens_or_closes(c, n, where)) {
 		c->kept |= c->session && !strcmp(n->name, c->session);
 		return 0;
 	}

@@ -560,24 +560,24 @@ void node_moved(struct node_table *t, struct node *n, struct node_place *place,
 	free_rest(&rest);
 }
 
-struct node_attr node_attr_of(struct node_table *t, struct node *n)
+static struct node_attr copy_attr(struct node_table *t, const struct node_attr *from)
 {
 	struct node_attr attr;
 
 	pthread_mutex_lock(&t->lock);
-	attr = n->attr;
+	attr = *from;
 	pthread_mutex_unlock(&t->lock);
 	return attr;
 }
 
+struct node_attr node_attr_of(struct node_table *t, struct node *n)
+{
+	return copy_attr(t, &n->attr);
+}
+
 struct node_attr node_told(struct node_table *t, struct node *n)
 {
-	struct node_attr told;
-
-	pthread_mutex_lock(&t->lock);
-	told = n->told;
-	pthread_mutex_unlock(&t->lock);
-	return told;
+	return copy_attr(t, &n->told);
 }
 
 struct text *node_text(struct node_table *t, struct node *n)
