@@ -172,6 +172,22 @@ numbers() {
 	! grep -q hers his
 }
 
+# stay UID PATH NAME COMMAND: that user looks around in PATH and stays there.
+stay() {
+	mkdir -p -m 777 "$W/out"
+	start_as "$1" bash -c "cd '$2' && ls >'$W/out/$3.before' &&
+		until [ -e '$W/out/go' ]; do sleep 0.1; done
+		{ $4; } >'$W/out/$3.new' 2>&1; mv '$W/out/$3.new' '$W/out/$3'"
+	wait_for test -s "$W/out/$3.before"
+}
+
+# What COMMAND of NAME says there now.
+says() {
+	touch "$W/out/go"
+	wait_for test -e "$W/out/$1"
+	cat "$W/out/$1"
+}
+
 # The live session as it is for the N-th time.
 generation() {
 	echo "$1 1000000000 live" >"$W/live"
@@ -181,19 +197,13 @@ generation() {
 @test "who works in a live session has a working directory, whoever else looks it up" {
 	sessions current
 	mkdir "$D/samples/current/stats"
-	mkdir -m 777 "$W/out"
 	generation 1
 	shared_mount
-	start_as $alice bash -c "cd '$M/current' && ls >'$W/out/before' &&
-		until [ -e '$W/out/go' ]; do sleep 0.1; done
-		readlink /proc/self/cwd >'$W/out/after'; touch '$W/out/done'"
-	wait_for test -s "$W/out/before"
+	stay $alice "$M/current" cwd 'readlink /proc/self/cwd'
 	sleep 1.2 # for a second the kernel may remember the name
 	generation 2
 	as $bob stat "$M/current"
-	touch "$W/out/go"
-	wait_for test -e "$W/out/done"
-	[ "$(cat "$W/out/after")" = "$(realpath "$M")/current" ]
+	[ "$(says cwd)" = "$(realpath "$M")/current" ]
 }
 
 @test "who was idle in a live session stays there when another one comes" {
@@ -216,45 +226,31 @@ generation() {
 }
 
 @test "who works in a session stays there when something touches it" {
-	local what out=$W/out
+	local what
 
 	sessions saved other current
 	mkdir "$D/samples/current/stats"
-	mkdir -m 777 "$out"
 	generation 1
 	shared_mount
 	for what in saved current 'session:saved'; do
-		start_as $alice bash -c "cd '$M/$what' && ls >'$out/$what.before' &&
-			until [ -e '$out/go' ]; do sleep 0.1; done
-			readlink /proc/self/cwd >'$out/$what'; touch '$out/$what.done'"
-		wait_for test -s "$out/$what.before"
+		stay $alice "$M/$what" "$what" 'readlink /proc/self/cwd'
 	done
 	touch "$D" "$D/samples" "$D/samples"/*
 	chmod 750 "$D/samples/other" # seen after all that happened before
 	wait_for refused as $alice stat "$M/other"
-	touch "$out/go"
 	for what in saved current 'session:saved'; do
-		wait_for test -e "$out/$what.done"
-		[ "$(cat "$out/$what")" = "$(realpath "$M")/$what" ]
+		[ "$(says "$what")" = "$(realpath "$M")/$what" ]
 	done
 }
 
 @test "a sum goes on with the other sessions when one of them is closed" {
-	local out=$W/out
-
 	sessions s1 s2 s3
-	mkdir -m 777 "$out"
 	shared_mount
-	start_as $alice bash -c "cd '$M/session:*' && stat -c %s . >'$out/before' &&
-		until [ -e '$out/go' ]; do sleep 0.1; done
-		cat summary >'$out/after' 2>&1; touch '$out/done'"
-	wait_for test -s "$out/before"
-	[ "$(cat "$out/before")" = 30 ]
+	[ "$(as $alice stat -c %s "$M/session:*")" = 30 ]
+	stay $alice "$M/session:*" sum 'cat summary'
 	chmod 700 "$D/samples/s2"
 	wait_for refused as $alice stat "$M/s2"
-	touch "$out/go"
-	wait_for test -e "$out/done"
-	diff "$out/after" <(as $alice cat "$M/session:s1,s3/summary")
+	diff <(says sum) <(as $alice cat "$M/session:s1,s3/summary")
 	[ "$(as $alice stat -c %s "$M/session:*")" = 20 ]
 	run ! as $alice stat "$M/session:s1,s2"
 }
