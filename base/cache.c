@@ -327,6 +327,24 @@ void cache_drop(struct cache *c, const struct cache_kind *kind, const void *key,
 	free_entries(&dead);
 }
 
+void cache_drop_if(struct cache *c, const struct cache_kind *kind,
+		   bool (*is)(const void *obj, void *ctx), void *ctx)
+{
+	struct entries dead = TAILQ_HEAD_INITIALIZER(dead);
+	struct entry *e, *next;
+	struct shelf *s;
+
+	pthread_mutex_lock(&c->lock);
+	s = shelf_of(c, kind);
+	for (e = s ? TAILQ_FIRST(&s->entries) : NULL; e; e = next) {
+		next = TAILQ_NEXT(e, link);
+		if (is(e->obj, ctx))
+			take_out(c, e, &dead);
+	}
+	pthread_mutex_unlock(&c->lock);
+	free_entries(&dead);
+}
+
 void cache_stats(struct cache *c, struct cache_stats *out)
 {
 	pthread_mutex_lock(&c->lock);

@@ -16,7 +16,7 @@
  * at the same time make it once.  Thread safe.
  *
  * The cache's lock is a leaf: of a kind's functions only get() and until() are called
- * while it is held.
+ * while it is held, and the condition of cache_drop_if().
  */
 struct cache;
 
@@ -67,6 +67,12 @@ int cache_set(struct cache *c, const struct cache_kind *kind, const void *key, s
 /* Removes the object of the key; not one that is being made. */
 void cache_drop(struct cache *c, const struct cache_kind *kind, const void *key,
 		size_t len);
+
+/* Removes the objects of a kind that @is says yes to, which is called while the lock is
+ * held; not those that are being made or replaced.  Takes time by how many there are of
+ * the kind. */
+void cache_drop_if(struct cache *c, const struct cache_kind *kind,
+		   bool (*is)(const void *obj, void *ctx), void *ctx);
 
 struct cache_stats {
 	uint64_t hits, misses, evicted;

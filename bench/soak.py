@@ -168,6 +168,10 @@ def main():
     bins, minutes = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 60
     if os.geteuid():
         sys.exit("soak.py: needs root, to be several users")
+    for program in "opfs", "opcollect":
+        if not os.access("%s/%s" % (bins, program), os.X_OK):
+            sys.exit("soak.py: there is no program %s/%s: build it, or name the "
+                     "directory that has both" % (bins, program))
     top = tempfile.mkdtemp(prefix="opfs-soak.")
     os.chmod(top, 0o755)
     os.mkdir(top + "/mnt")

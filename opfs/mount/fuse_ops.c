@@ -361,4 +361,8 @@ void fuse_fs_changed(void *arg, const char *name, bool same)
 		fuse_lowlevel_notify_inval_entry(fs->session, FUSE_ROOT_ID, name,
 						 strlen(name));
 	fuse_lowlevel_notify_inval_inode(fs->session, FUSE_ROOT_ID, -1, 0);
+	/* last: by names that the kernel still had it would be read again.  Without @name
+	 * all would go: a user who makes many changes at once could have that. */
+	if (name && !same)
+		tree_forget(fs->tree, name);
 }

@@ -231,8 +231,8 @@ static void take_down(struct mount *m)
 		if (m->session)
 			fuse_session_destroy(m->session);
 		fuse_fs_free(m->fs);
+		tree_free(m->tree);
 	}
-	tree_free(m->tree);
 	*m = (struct mount){ 0 };
 }
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -21,6 +22,7 @@ struct notify {
 	void *ctx;
 	char *samples; /* path */
 	int fd, stop_fd;
+	atomic_bool stopped;
 	int dir_watch, samples_watch; /* -1: not there */
 	pthread_t thread;
 };
@@ -65,7 +67,8 @@ static void drain(struct notify *n)
 	const struct inotify_event *e;
 	ssize_t len = read(n->fd, buf, sizeof(buf));
 
-	for (ssize_t at = 0; at < len; at += (ssize_t)(sizeof(*e) + e->len)) {
+	for (ssize_t at = 0; at < len && !atomic_load(&n->stopped);
+	     at += (ssize_t)(sizeof(*e) + e->len)) {
 		e = (const void *)(buf + at);
 		handle_event(n, e);
 	}
@@ -149,6 +152,7 @@ bool notify_stop(struct notify *n)
 
 	if (!n)
 		return true;
+	atomic_store(&n->stopped, true);
 	if (eventfd_write(n->stop_fd, 1))
 		return false;
 	clock_gettime(CLOCK_REALTIME, &until);

@@ -36,6 +36,16 @@ int catalog_samples(const struct catalog *c, const struct catalog_file *f,
 	return 0;
 }
 
+static int compare_session(const void *session, const void *dir)
+{
+	return strcmp(session, ((const struct catalog_dir *)dir)->session);
+}
+
+bool catalog_is_of(const struct catalog *c, const char *session)
+{
+	return bsearch(session, c->dirs, c->nr_dirs, sizeof(*c->dirs), compare_session);
+}
+
 const struct spec_task *catalog_task(const struct catalog *c,
 				     const struct catalog_file *f,
 				     const struct viewer *reader)

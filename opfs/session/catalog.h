@@ -91,8 +91,8 @@ struct catalog {
 	bool live;           /* a collector may be writing to one */
 	uint64_t drained_ns; /* CLOCK_REALTIME of the last drain: mtime of its files */
 	struct arena arena;
-	struct catalog_dir *dirs;
-	struct catalog *from; /* what is borrowed from, a reference; or NULL */
+	struct catalog_dir *dirs; /* sorted by session, with strcmp() */
+	struct catalog *from;     /* what is borrowed from, a reference; or NULL */
 	struct catalog_image *images;
 	struct catalog_file *files; /* flat ones first, then {cg} */
 	struct catalog_bad *bad;
@@ -127,6 +127,8 @@ bool catalog_is_live(const struct catalog_dir *d);
  * to.  NULL: no memory.
  */
 struct catalog *catalog_borrow(struct catalog *from, size_t max);
+/* Is it of that session, alone or in a sum? */
+bool catalog_is_of(const struct catalog *c, const char *session);
 /* Whose samples a file has, if @reader (NULL: this process) may be told; else NULL. */
 const struct spec_task *catalog_task(const struct catalog *c,
 				     const struct catalog_file *f,

@@ -483,17 +483,19 @@ static void set_key(char *const *names, size_t nr, struct strbuf *out)
 		add_to_key(names[i], out);
 }
 
-bool catalog_store_ready(struct catalog_store *s, char *const *names, size_t nr)
+struct catalog *catalog_store_ready(struct catalog_store *s, char *const *names,
+				    size_t nr)
 {
 	CLEANUP(strbuf_fini) struct strbuf key = { 0 };
+	struct catalog *c = NULL;
 	struct read *r;
-	bool ready;
 
 	set_key(names, nr, &key);
 	r = strbuf_error(&key) ? NULL : cache_peek(s->sets, &set_kind, key.data, key.len);
-	ready = r && freshness(s, r) == FRESH;
+	if (r && freshness(s, r) == FRESH)
+		c = catalog_get(r->cat);
 	read_put(r);
-	return ready;
+	return c;
 }
 
 int catalog_store_get(struct catalog_store *s, char *const *names, size_t nr,
@@ -530,4 +532,22 @@ void catalog_store_doubt(struct catalog_store *s, const struct catalog *c)
 	if (r)
 		atomic_store(&r->looked_ns, 0);
 	read_put(r);
+}
+
+static bool read_is_of(const void *obj, void *session)
+{
+	return catalog_is_of(((const struct read *)obj)->cat, session);
+}
+
+static bool part_is_of(const void *obj, void *session)
+{
+	return catalog_is_of(obj, session);
+}
+
+void catalog_store_forget(struct catalog_store *s, const char *session)
+{
+	void *ctx = (void *)(uintptr_t)session;
+
+	cache_drop_if(s->sets, &set_kind, read_is_of, ctx);
+	cache_drop_if(s->parts, &part_kind, part_is_of, ctx);
 }

@@ -33,8 +33,11 @@ int catalog_store_stat(const struct catalog_store *s, const char *session,
 /* Is a session read without bounds: is it of a trusted owner, or are all trusted? */
 bool catalog_store_trusts(const struct catalog_store *s, const char *session);
 const char *catalog_store_path(const struct catalog_store *s);
-/* True if catalog_store_get() would answer at once, without reading a session. */
-bool catalog_store_ready(struct catalog_store *s, char *const *names, size_t nr);
+/* What catalog_store_get() would answer at once, without reading a session; a reference,
+ * or NULL. */
+struct catalog *catalog_store_ready(struct catalog_store *s, char *const *names,
+				    size_t nr);
+/* @names: sorted with strcmp(), none twice. */
 int catalog_store_get(struct catalog_store *s, char *const *names, size_t nr,
 		      const struct viewer *v, struct catalog **out, struct err *err);
 /*
@@ -42,5 +45,9 @@ int catalog_store_get(struct catalog_store *s, char *const *names, size_t nr,
  * catalog_store_get() of them looks at once, also if it looked at them a moment ago.
  */
 void catalog_store_doubt(struct catalog_store *s, const struct catalog *c);
+/* Gives back what is kept of a session, and of sums that have it: it has gone, or another
+ * one may be in its place.  For memory only, nothing outdated is ever shown; what is in
+ * use, or just being read, stays. */
+void catalog_store_forget(struct catalog_store *s, const char *session);
 
 #endif

@@ -119,9 +119,10 @@ static void give_back(const struct ask *a, struct other *one)
 static int catalog_of(const struct ask *a, struct catalog_store *store,
 		      const struct spec *spec, struct catalog **out)
 {
-	if (viewer_quick(a->v) &&
-	    !catalog_store_ready(store, spec->sessions, spec->nr_sessions))
-		return -EAGAIN;
+	if (viewer_quick(a->v)) {
+		*out = catalog_store_ready(store, spec->sessions, spec->nr_sessions);
+		return *out ? 0 : -EAGAIN;
+	}
 	return catalog_store_get(store, spec->sessions, spec->nr_sessions, a->v, out,
 				 a->err);
 }

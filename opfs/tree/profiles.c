@@ -299,3 +299,13 @@ int tree_symbol_names(const struct ask *a, const struct place *p, struct names *
 		return rc;
 	return tree_list_symbols(profile, out) ? ask_no_memory(a) : 0;
 }
+
+static bool is_of(const void *obj, void *session)
+{
+	return catalog_is_of(((const struct profile *)obj)->cat, session);
+}
+
+void tree_forget_profiles(struct tree *t, const char *session)
+{
+	cache_drop_if(t->cache, &profile_kind, is_of, (void *)(uintptr_t)session);
+}

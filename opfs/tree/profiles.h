@@ -32,6 +32,9 @@ int tree_has_symbol(const struct ask *a, const struct place *p, const char *name
 /* What the catalog knows of a place's files, whatever symbols are asked for. */
 int tree_pairs(const struct ask *a, const struct place *p, struct profile **out);
 
+/* Gives back the profiles of a session, and of sums that have it, see tree_forget(). */
+void tree_forget_profiles(struct tree *t, const char *session);
+
 /* How the symbols of a place are listed. */
 int tree_symbol_names(const struct ask *a, const struct place *p, struct names *out);
 

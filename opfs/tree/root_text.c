@@ -63,16 +63,16 @@ static void add_session(struct tree *t, const char *name, const struct viewer *v
 	CLEANUP(strbuf_fini) struct strbuf listed = { 0 };
 	char *names[] = { (char *)name };
 	struct err why = { 0 };
-	struct catalog *c;
+	bool trusted = catalog_store_trusts(t->store, name);
+	struct catalog *c = trusted ? NULL : catalog_store_ready(t->store, names, 1);
 
 	tree_listed_session(name, &listed);
 	strbuf_printf(out, "  %-24s ", strbuf_str(&listed));
-	if (!catalog_store_trusts(t->store, name) &&
-	    !catalog_store_ready(t->store, names, 1)) {
+	if (!trusted && !c) {
 		strbuf_puts(out, "of another user; nobody has looked into it yet\n");
 		return;
 	}
-	if (catalog_store_get(t->store, names, 1, v, &c, &why)) {
+	if (trusted && catalog_store_get(t->store, names, 1, v, &c, &why)) {
 		strbuf_printf(out, "cannot be read: %s\n", why.msg);
 		return;
 	}

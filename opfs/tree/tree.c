@@ -13,6 +13,7 @@
 #include "opfs/tree/events.h"
 #include "opfs/tree/list.h"
 #include "opfs/tree/others.h"
+#include "opfs/tree/profiles.h"
 #include "opfs/tree/reason.h"
 #include "opfs/tree/remember.h"
 #include "opfs/tree/root.h"
@@ -80,6 +81,12 @@ void tree_free(struct tree *t)
 void tree_tell(struct tree *t, uid_t uid, const char *why)
 {
 	reasons_add(t->reasons, uid, why);
+}
+
+void tree_forget(struct tree *t, const char *session)
+{
+	catalog_store_forget(t->store, session);
+	tree_forget_profiles(t, session);
 }
 
 struct cache *tree_cache(struct tree *t)

@@ -74,6 +74,10 @@ bool tree_has_session(const struct tree *t, const char *name);
 int tree_refresh(struct tree *t, struct place *p, const struct viewer *v,
 		 struct err *err);
 
+/* Gives back the catalogs and profiles that are kept of a session of the tree's own
+ * directory, and of sums that have it, see catalog_store_forget(). */
+void tree_forget(struct tree *t, const char *session);
+
 /* Adds a line to those that a user reads in /status: why something failed. */
 void tree_tell(struct tree *t, uid_t uid, const char *why);
 

@@ -144,6 +144,37 @@ has_size() {
 	cd "$W"
 }
 
+@test "of sessions that --keep removed a mount keeps nothing open, however it read them" {
+	local name
+
+	keeps() {
+		mount_pids "$M" | while read -r pid; do
+			find "/proc/$pid/fd" -lname "$D/$1" -print -quit
+		done
+	}
+	keeps_none() { [ -z "$(keeps 'samples/*(deleted)')" ]; }
+	fresh current
+	fill current 1
+	"$OPFS" mount --session-dir "$D" "$M"
+	for name in 2026-11-21T09-00-0{0..3}Z; do
+		cat "$M"/{current,last:1h,'session:*'}/{report,status,summary} >/dev/null
+		rotate_to "$name"
+		fill current 1
+		cat "$M"/{"$name","session:$name",'session:2026*'}/report >/dev/null
+	done
+	cd "$M/last:1h"
+	has_samples . 5
+	[ -n "$(keeps 'samples/2026*')" ]
+	rm -r "$D"/samples/2026*
+	for name in 2026-11-21T09-00-0{0..3}Z; do
+		wait_for [ ! -e "$M/$name" ]
+	done
+	wait_for has_samples . 1
+	wait_for keeps_none
+	mountpoint -q "$M"
+	cd "$W"
+}
+
 @test "a rotated session that has no name yet belongs to spans already" {
 	fresh current
 	fill current 3

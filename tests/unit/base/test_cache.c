@@ -313,6 +313,50 @@ Test(cache, takes_what_is_set_and_counts_it)
 	cr_expect_eq(alive, 0);
 }
 
+static bool is_even(const void *obj, void *ctx)
+{
+	++*(unsigned *)ctx;
+	return ((const struct thing *)obj)->number % 2 == 0;
+}
+
+Test(cache, drops_those_of_a_kind_that_a_condition_names)
+{
+	struct cache *c = cache_new(100 << 10);
+	struct cache_stats stats;
+	unsigned asked = 0;
+	struct thing *used;
+
+	cache_drop_if(c, &kind, is_even, &asked);
+	cr_expect_eq(asked, 0);
+	for (int i = 0; i < 6; i++) {
+		struct recipe r = { .number = i, .bytes = i == 4 ? 200 << 10 : 10 };
+		char key[] = { (char)('0' + i), '\0' };
+
+		get(c, key, &r, NULL);
+		r.bytes = 10;
+		get_kind(c, &other_kind, key, &r, NULL);
+	}
+	used = cache_peek(c, &kind, "2", 1);
+	cache_drop_if(c, &kind, is_even, &asked);
+	cr_expect_eq(asked, 6);
+	cache_stats(c, &stats);
+	cr_expect_eq(stats.entries, 3 + 6);
+	cr_expect_eq(stats.evicted, 0);
+	for (int i = 0; i < 6; i++) {
+		char key[] = { (char)('0' + i), '\0' };
+		void *t = cache_peek(c, &kind, key, 1);
+
+		cr_expect_eq(t != NULL, i % 2, "%d", i);
+		if (t)
+			thing_put(t);
+	}
+	cr_assert_not_null(used);
+	cr_expect_eq(used->number, 2);
+	thing_put(used);
+	cache_free(c);
+	cr_expect_eq(alive, 0);
+}
+
 Test(cache, does_not_keep_failures)
 {
 	struct recipe bad = { .rc = -EBADMSG }, good = { .bytes = 1 };

@@ -22,7 +22,7 @@ enum { NR_NAMES = 3000, LARGE = 20 << 20, TEXT_ROOM = 4096 };
 /* Shared by the test and the mount. */
 static struct shared {
 	atomic_int generation, renders, running, cancelled, release, removed, asked,
-		caught;
+		caught, forgotten;
 } * sh;
 
 struct tree {
@@ -49,6 +49,12 @@ void tree_free(struct tree *t)
 {
 	cache_free(t->cache);
 	free(t);
+}
+
+void tree_forget(struct tree *t, const char *session)
+{
+	(void)t;
+	sh->forgotten |= !strcmp(session, "saved");
 }
 
 struct cache *tree_cache(struct tree *t)

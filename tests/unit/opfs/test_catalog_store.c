@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <criterion/criterion.h>
+#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -233,4 +234,78 @@ Test(catalog_store, a_session_that_changed_is_not_what_is_in_use)
 	cr_expect_neq(again->generation, first->generation);
 	catalog_put(first);
 	catalog_put(again);
+}
+
+static unsigned nr_descriptors(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	unsigned nr = 0;
+
+	cr_assert_not_null(dir);
+	while (readdir(dir))
+		nr++;
+	closedir(dir);
+	return nr;
+}
+
+static bool is_ready(const char *const *names, size_t nr)
+{
+	struct catalog *c =
+		catalog_store_ready(store, (char *const *)(uintptr_t)names, nr);
+
+	catalog_put(c);
+	return c;
+}
+
+Test(catalog_store, gives_back_what_it_kept_of_a_session_and_of_its_sums)
+{
+	unsigned before = nr_descriptors(), with_current;
+	static const char *const both[] = { OLD, "current" };
+
+	seal();
+	catalog_put(get(&both[1], 1));
+	with_current = nr_descriptors();
+	cr_assert_gt(with_current, before);
+	catalog_put(load_old());
+	catalog_put(load());
+	cr_assert_gt(nr_descriptors(), with_current);
+	catalog_store_forget(store, "another");
+	cr_expect(is_ready(both, 2));
+	catalog_store_forget(store, OLD);
+	cr_expect_not(is_ready(both, 2));
+	cr_expect(is_ready(&both[1], 1));
+	cr_expect_eq(nr_descriptors(), with_current);
+	catalog_store_forget(store, "current");
+	cr_expect_eq(nr_descriptors(), before);
+}
+
+Test(catalog_store, knows_which_sessions_a_sum_is_of)
+{
+	static const char *const all[] = { OLD, "a", "b", "b.1", "current" };
+	struct catalog *sum;
+
+	for (int i = 1; i < 4; i++)
+		sessions_add(&disk,
+			     (struct sessions_file){ .session = all[i], .samples = 1 });
+	sum = get(all, 5);
+	for (int i = 0; i < 5; i++)
+		cr_expect(catalog_is_of(sum, all[i]), "%s", all[i]);
+	for (const char *const *other = (const char *const[]){ "", "A", "b.", "d", NULL };
+	     *other; other++)
+		cr_expect_not(catalog_is_of(sum, *other), "%s", *other);
+	catalog_put(sum);
+}
+
+Test(catalog_store, what_is_in_use_of_a_session_that_has_gone_lives_on)
+{
+	struct catalog *sum;
+	struct spec_sample_reader r;
+
+	seal();
+	sum = load();
+	catalog_store_forget(store, OLD);
+	cr_assert_eq(sum->total, 3);
+	cr_assert_eq(catalog_samples(sum, &sum->files[0], &r, NULL), 0);
+	spec_sample_fini(&r);
+	catalog_put(sum);
 }

@@ -412,6 +412,11 @@ Test(fuse_ops, what_the_root_says_may_differ_at_each_look)
 	cr_expect_eq(st.st_size, 14);
 }
 
+static bool saved_is_forgotten(void)
+{
+	return sh->forgotten;
+}
+
 static bool saved_is_gone(void)
 {
 	struct stat st;
@@ -432,6 +437,7 @@ Test(fuse_ops, a_removed_session_is_gone_though_it_was_cached_for_long)
 	cr_expect(!rmdir(samples));
 	cr_expect(wait_until(saved_is_gone));
 	cr_expect(stat(path("saved"), &st) && errno == ENOENT);
+	cr_expect(wait_until(saved_is_forgotten));
 	/* who has it open keeps what he has */
 	cr_expect(read_all(fd, buf, sizeof(buf)) > 0);
 	close(fd);
