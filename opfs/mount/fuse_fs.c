@@ -337,6 +337,9 @@ int fs_place(struct fuse_fs *fs, struct node *n, const struct viewer *v,
 		rc = tree_refresh(fs->tree, &fresh, v, &err);
 		if (rc) {
 			place_fini(&fresh);
+			/* a sum that has lost a session is that of the others */
+			if (rc == -ENOENT && np->p.spec && np->p.spec->nr_sessions > 1)
+				rc = keep_promise(fs, n, v, out);
 			return rc == -ENOENT ? -ESTALE : rc;
 		}
 		if (same_places(&fresh, &np->p) && then == now)
@@ -346,7 +349,7 @@ int fs_place(struct fuse_fs *fs, struct node *n, const struct viewer *v,
 		if (rc)
 			return rc;
 	}
-	/* a sum that has lost one of its sessions is that of the others */
+	/* also one that has lost it for him only */
 	if (!may_see(fs, &np->p, v))
 		return n->viewers && n->uid == v->cred.uid ? keep_promise(fs, n, v, out)
 							   : -EACCES;

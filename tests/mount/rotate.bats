@@ -162,7 +162,7 @@ has_size() {
 		fill current 1
 		cat "$M"/{"$name","session:$name",'session:2026*'}/report >/dev/null
 	done
-	cd "$M/last:1h"
+	cd "$M/session:*"
 	has_samples . 5
 	[ -n "$(keeps 'samples/2026*')" ]
 	rm -r "$D"/samples/2026*

@@ -255,6 +255,22 @@ generation() {
 	run ! as $alice stat "$M/session:s1,s2"
 }
 
+@test "a sum goes on with the other sessions when one of them is removed" {
+	local dir
+
+	sessions s1 s2 s3
+	shared_mount
+	for dir in 'session:*' 'session:*/image:/bin/true' 'session:s1,s2'; do
+		stay $alice "$M/$dir" "${dir//\//,}" 'cat summary'
+	done
+	rm -r "$D/samples/s2"
+	wait_for refused as $alice stat "$M/s2"
+	diff <(says 'session:*') <(as $alice cat "$M/session:s1,s3/summary")
+	diff <(says 'session:*,image:,bin,true') \
+		<(as $alice cat "$M/session:s1,s3/image:%2Fbin%2Ftrue/summary")
+	[[ $(says 'session:s1,s2') == *'Stale file handle' ]] # he asked for that one
+}
+
 @test "a sum takes in a session that is opened, and one that is closed goes out of it" {
 	sum_is() {
 		[ "$(as $alice stat -c %s "$M/session:*")" = "$1" ]
