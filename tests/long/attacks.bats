@@ -136,6 +136,9 @@ openers() {
 	    os._exit(0)
 	print(sum(int(os.read(told, 10)) for i in range(200)), flush=True)
 	sys.stdin.read()
+	os.close(stop)
+	for i in range(200):
+	    os.wait()
 	END
 	as $bob /usr/bin/python3 "$W/openers.py" "$M"
 }
