@@ -5,9 +5,11 @@
 Root mounts forty sessions for everybody, and those of a daemon that samples the mount,
 rotates every two minutes and keeps four.  Two users read what they come across, in two
 processes each.  Once a minute is printed what the mount, its helpers and the daemon take
-in memory (MiB, resident) and descriptors, what was read, and what could not be, though
-the session is there.  At the end the middle values of the second and of the last quarter
-stand side by side.   usage: bench/soak.py BIN_DIR [MINUTES]
+in memory (MiB, resident) and descriptors, how many names of FUSE file systems the kernel
+remembers, what was read, and what could not be, though the session is there.  At the end
+the middle values of the second and of the last quarter stand side by side, and what is
+left when the readers have ended and the kernel is asked to forget all names.
+usage: bench/soak.py BIN_DIR [MINUTES]
 
 Needs root.  Runs an hour, or MINUTES.
 """
@@ -30,8 +32,8 @@ from victim import ALICE, BOB, become  # noqa: E402
 
 SESSIONS, IMAGES, DEPTH, PAUSE_S = 40, 100, 6, 0.02
 LOUD_FILES = {"archive.tar"}  # as large as all binaries together
-COLUMNS = ("mount MiB", "fds", "helpers MiB", "daemon MiB", "fds", "files", "reads",
-           "failed", "lost")
+COLUMNS = ("mount MiB", "fds", "helpers MiB", "daemon MiB", "fds", "files", "names",
+           "reads", "failed", "lost")
 
 
 def start(command):
@@ -62,6 +64,18 @@ def descriptors(pid):
     return len(os.listdir("/proc/%d/fd" % pid))
 
 
+def names():
+    """Inodes of FUSE that the kernel has; the mount has a node for each of its own."""
+    with open("/proc/slabinfo", encoding="ascii") as f:
+        return sum(int(line.split()[1]) for line in f if line.startswith("fuse_inode "))
+
+
+def forget_names():
+    with open("/proc/sys/vm/drop_caches", "w", encoding="ascii") as f:
+        f.write("2")
+    time.sleep(5)
+
+
 class Walker:
     """A user's process that goes where chance leads it, and counts."""
 
@@ -79,6 +93,10 @@ class Walker:
 
     def tell(self):
         os.pwrite(self.counts, b"%12d %12d\n" % (self.reads, self.failed), 0)
+
+    def end(self):
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
 
     def told(self):
         return [int(n) for n in os.pread(self.counts, 26, 0).split() or (0, 0)]
@@ -152,7 +170,8 @@ def row(top, bins, mount, daemon, walkers):
     files = subprocess.run(["find", top + "/data/samples", "-type", "f"], check=False,
                            capture_output=True).stdout.count(b"\n")
     return (resident(mount), descriptors(mount), sum(map(resident, children(mount))),
-            resident(daemon), descriptors(daemon), files, sum(c[0] for c in counts),
+            resident(daemon), descriptors(daemon), files, names(),
+            sum(c[0] for c in counts),
             sum(c[1] for c in counts), lost(top, bins))
 
 
@@ -201,10 +220,14 @@ def main():
         quarter = max(1, minutes // 4)
         show("2nd 1/4", middle(rows[quarter:2 * quarter] or rows))
         show("last 1/4", middle(rows[-quarter:]))
+        ended = walkers[:]
+        while walkers:
+            walkers.pop().end()
+        forget_names()
+        show("forgot", row(top, bins, mount.pid, daemon.pid, ended))
     finally:
         for w in walkers:
-            os.kill(w.pid, signal.SIGKILL)
-            os.waitpid(w.pid, 0)
+            w.end()
         subprocess.run(["umount", "-l", top + "/mnt"], check=False)
         for process in daemon, mount:
             if process:
