@@ -230,9 +230,18 @@ boot()
 		>"$work/qemu.log" 2>&1 </dev/null || cat "$work/qemu.log" >&2
 }
 
+# Did a CPU run into a breakpoint that the kernel no longer had there?  While it patches
+# its own code, as for tracepoints when a module comes or goes, emulated CPUs (QEMU 7.2)
+# now and then execute what stood there before.
+stale_breakpoint()
+{
+	sed -n '/int3: 0000/,/end trace/p' "$work/console" >"$work/int3"
+	[ -s "$work/int3" ] && ! grep -q '\[opfs_' "$work/int3"
+}
+
 main()
 {
-	local program
+	local program try
 
 	for program in cpio qemu-system-x86_64; do
 		command -v $program >/dev/null ||
@@ -251,8 +260,13 @@ main()
 	build_programs >"$work/programs.log" 2>&1 ||
 		give_up "the guest's programs can be built" "$work/programs.log"
 	build_root
-	rm -f "$work/console"
-	boot
+	for try in 1 2 3; do
+		rm -f "$work/console"
+		boot
+		stale_breakpoint || break
+		cp "$work/console" "$work/console.$try"
+		echo "# $kernel: QEMU ran patched code, see $work/console.$try"
+	done
 	awk -v kernel="$kernel" -v complaints="$here/complaints" -v verbose="${V-}" \
 		-f "$here/console.awk" "$work/console" | tee "$work/tap"
 	if grep -q '^not ok' "$work/tap"; then exit 1; fi
