@@ -171,8 +171,7 @@ def row(top, bins, mount, daemon, walkers):
                            capture_output=True).stdout.count(b"\n")
     return (resident(mount), descriptors(mount), sum(map(resident, children(mount))),
             resident(daemon), descriptors(daemon), files, names(),
-            sum(c[0] for c in counts),
-            sum(c[1] for c in counts), lost(top, bins))
+            sum(c[0] for c in counts), sum(c[1] for c in counts), lost(top, bins))
 
 
 def show(name, values):

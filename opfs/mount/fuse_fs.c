@@ -338,7 +338,7 @@ int fs_place(struct fuse_fs *fs, struct node *n, const struct viewer *v,
 		if (rc) {
 			place_fini(&fresh);
 			/* a sum that has lost a session is that of the others */
-			if (rc == -ENOENT && np->p.spec && np->p.spec->nr_sessions > 1)
+			if (rc == -ENOENT && is_sum(&np->p))
 				rc = keep_promise(fs, n, v, out);
 			return rc == -ENOENT ? -ESTALE : rc;
 		}

@@ -263,8 +263,10 @@ generation() {
 	for dir in 'session:*' 'session:*/image:/bin/true' 'session:s1,s2'; do
 		stay $alice "$M/$dir" "${dir//\//,}" 'cat summary'
 	done
+	stay 0 "$M/s1/diff:s[23]" diff 'cat report'
 	rm -r "$D/samples/s2"
 	wait_for refused as $alice stat "$M/s2"
+	says diff | grep -q /bin/true
 	diff <(says 'session:*') <(as $alice cat "$M/session:s1,s3/summary")
 	diff <(says 'session:*,image:,bin,true') \
 		<(as $alice cat "$M/session:s1,s3/image:%2Fbin%2Ftrue/summary")
