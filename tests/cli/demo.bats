@@ -50,9 +50,15 @@ assert_gone() {
 	[ -z "$(ls -A "$TMPDIR")" ]
 }
 
-# Waits until the demo has mounted.
+is_mounted() {
+	grep -qF " $TMPDIR/" /proc/self/mountinfo
+}
+
+# Waits until the demo has mounted; fails if it has ended meanwhile.
 wait_for_mount() {
-	wait_for grep -qF " $TMPDIR/" /proc/self/mountinfo
+	mounted_or_ended() { is_mounted || [ -z "$(marked)" ]; }
+	wait_for mounted_or_ended
+	is_mounted
 }
 
 # interrupt SIGNAL WHEN [group]: starts the demo and ends it after so many seconds, or as
@@ -61,7 +67,7 @@ wait_for_mount() {
 interrupt() {
 	local pid target
 
-	env DEMO_CHILD="$OPFS_DEMO_MARK" --default-signal=INT setsid "$demo" "$O" 1 \
+	env DEMO_CHILD="$OPFS_DEMO_MARK" --default-signal=INT,HUP setsid "$demo" "$O" 1 \
 		>"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
 	pid=$!
 	target=$pid
@@ -69,10 +75,12 @@ interrupt() {
 	# until then it is a copy of this shell, which answers signals in its own way
 	begun() { ! [ -e "/proc/$pid" ] || grep -qx "${demo##*/}" "/proc/$pid/comm"; }
 	wait_for begun
-	if [ "$2" = mounted ]; then
-		wait_for_mount
-	else
+	if [ "$2" != mounted ]; then
 		sleep "$2"
+	elif ! wait_for_mount; then # it came and went between two looks: once more
+		wait "$pid"
+		interrupt "$@"
+		return
 	fi
 	kill -"$1" -- "$target" 2>/dev/null || true
 	wait "$pid" || true
