@@ -8,7 +8,14 @@
 #include <linux/pagemap.h>
 #include <linux/string.h>
 
-enum { MAX_PHDRS = 64, MAX_NOTES = 4096 };
+/* What is read of one file at most: headers, notes and bytes of notes. */
+enum { MAX_PHDRS = 64, MAX_NOTES = 256, MAX_NOTE_BYTES = 65536 };
+
+/* A file that is looked at, and what may still be read of it. */
+struct look {
+	struct address_space *pages;
+	unsigned int notes, bytes;
+};
 
 /*
  * The kernel does not map pages of memfd_secret(); huge pages are not worth the effort.
@@ -46,15 +53,17 @@ static bool peek(struct address_space *pages, u64 off, void *to, size_t len)
 	return true;
 }
 
-/* Finds NT_GNU_BUILD_ID among the notes of a segment. */
-static unsigned int in_notes(struct address_space *pages, u64 off, u64 size, u8 *id)
+/* Finds the first NT_GNU_BUILD_ID among the notes of a segment. */
+static unsigned int in_notes(struct look *look, u64 off, u64 size, u8 *id)
 {
-	u64 end = off + min_t(u64, size, MAX_NOTES), desc;
-	unsigned int len;
+	struct address_space *pages = look->pages;
+	u64 end = off + min_t(u64, size, look->bytes), desc;
 	struct elf32_note note;
+	unsigned int len;
 	char name[4];
 
-	while (off + sizeof(note) <= end) {
+	look->bytes -= end - off;
+	for (; off + sizeof(note) <= end && look->notes; look->notes--) {
 		if (!peek(pages, off, &note, sizeof(note)))
 			return 0;
 		desc = off + sizeof(note) + ALIGN((u64)note.n_namesz, 4);
@@ -69,8 +78,9 @@ static unsigned int in_notes(struct address_space *pages, u64 off, u64 size, u8 
 	return 0;
 }
 
-static unsigned int in_elf64(struct address_space *pages, u8 *id)
+static unsigned int in_elf64(struct look *look, u8 *id)
 {
+	struct address_space *pages = look->pages;
 	Elf64_Ehdr ehdr;
 	Elf64_Phdr phdr;
 	unsigned int i, len;
@@ -83,15 +93,16 @@ static unsigned int in_elf64(struct address_space *pages, u8 *id)
 			return 0;
 		if (phdr.p_type != PT_NOTE || phdr.p_offset > S64_MAX / 2)
 			continue;
-		len = in_notes(pages, phdr.p_offset, phdr.p_filesz, id);
+		len = in_notes(look, phdr.p_offset, phdr.p_filesz, id);
 		if (len)
 			return len;
 	}
 	return 0;
 }
 
-static unsigned int in_elf32(struct address_space *pages, u8 *id)
+static unsigned int in_elf32(struct look *look, u8 *id)
 {
+	struct address_space *pages = look->pages;
 	Elf32_Ehdr ehdr;
 	Elf32_Phdr phdr;
 	unsigned int i, len;
@@ -104,7 +115,7 @@ static unsigned int in_elf32(struct address_space *pages, u8 *id)
 			return 0;
 		if (phdr.p_type != PT_NOTE)
 			continue;
-		len = in_notes(pages, phdr.p_offset, phdr.p_filesz, id);
+		len = in_notes(look, phdr.p_offset, phdr.p_filesz, id);
 		if (len)
 			return len;
 	}
@@ -114,6 +125,7 @@ static unsigned int in_elf32(struct address_space *pages, u8 *id)
 unsigned int opk_build_id(const struct inode *inode, u8 *id)
 {
 	struct address_space *pages = inode->i_mapping;
+	struct look look = { pages, MAX_NOTES, MAX_NOTE_BYTES };
 	u8 ident[EI_NIDENT];
 
 	memset(id, 0, OPK_BUILD_ID);
@@ -121,8 +133,8 @@ unsigned int opk_build_id(const struct inode *inode, u8 *id)
 	    memcmp(ident, ELFMAG, SELFMAG))
 		return 0;
 	if (ident[EI_CLASS] == ELFCLASS64)
-		return in_elf64(pages, id);
+		return in_elf64(&look, id);
 	if (ident[EI_CLASS] == ELFCLASS32)
-		return in_elf32(pages, id);
+		return in_elf32(&look, id);
 	return 0;
 }

@@ -89,7 +89,7 @@ static int check_settings(void)
 	return -EINVAL;
 }
 
-/* Everything that precedes the first sample; undone by release_run(). */
+/* Everything that precedes the first sample; undone by end_run(). */
 static int prepare_run(void)
 {
 	int rc = check_settings();
@@ -98,23 +98,20 @@ static int prepare_run(void)
 		rc = source->setup();
 	if (rc)
 		return rc;
-	rc = opk_works_begin();
-	if (rc)
-		goto undo_setup;
 	/* Comes first: it fails while a reader still needs what the other calls free. */
 	rc = opk_event_begin(opk_settings.buffer_size);
 	if (rc)
-		goto undo_works;
+		goto undo_setup;
 	opk_sync_block();
 	opk_cpu_free_all();
 	rc = opk_images_reset();
 	opk_sync_unblock();
+	if (!rc)
+		rc = opk_works_begin();
 	if (rc)
-		goto undo_works;
+		goto undo_setup;
 	opk_stats_reset();
 	return 0;
-undo_works:
-	opk_works_end();
 undo_setup:
 	if (source->shutdown)
 		source->shutdown();
@@ -140,10 +137,10 @@ static int start(void)
 	source = pick();
 	if (!try_module_get(source->owner))
 		return -ENODEV;
+	opk_guard_begin();
 	rc = prepare_run();
 	if (rc)
 		goto undo_get;
-	opk_guard_begin();
 	opk_sync_begin();
 	opk_notices_begin();
 	WRITE_ONCE(opk_running, true);
@@ -192,13 +189,12 @@ void opk_control_stop(void)
 void opk_control_free(void)
 {
 	mutex_lock(&control_mutex);
-	if (!opk_running && !opk_works_begin()) {
+	if (!opk_running) {
 		opk_sync_block();
 		opk_cpu_free_all();
 		opk_images_free();
 		opk_event_free();
 		opk_sync_unblock();
-		opk_works_end();
 	}
 	mutex_unlock(&control_mutex);
 }
@@ -248,14 +244,11 @@ void opk_source_unregister(struct opk_source *s)
 }
 EXPORT_SYMBOL_GPL(opk_source_unregister);
 
-const char *opk_control_source(void)
+void opk_control_source(char *name, size_t size)
 {
-	const char *name;
-
 	mutex_lock(&control_mutex);
-	name = chosen ? chosen->name : "auto";
+	strscpy(name, chosen ? chosen->name : "auto", size);
 	mutex_unlock(&control_mutex);
-	return name;
 }
 
 int opk_control_choose(const char *name)

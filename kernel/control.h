@@ -28,8 +28,9 @@ int opk_setting_store(u64 *setting, u64 value);
 int opk_control_start(void);
 void opk_control_stop(void);
 
-/* The name of the chosen source, "auto" if none is; -EINVAL, -EBUSY. */
-const char *opk_control_source(void);
+/* Copies the name of the chosen source, "auto" if none is. */
+void opk_control_source(char *name, size_t size);
+/* Chooses one by its name, or "auto".  0, -EINVAL or -EBUSY. */
 int opk_control_choose(const char *name);
 
 /* The frequency of the timer, 0 if the run has another source. */

@@ -79,7 +79,7 @@ unsigned int opk_cpu_read(struct opk_cpu *cpu, u64 *words)
 		words[i] = cpu->words[(tail + i) & cpu->mask];
 	for (i = 0; i < len; i++)
 		cpu->words[(tail + i) & cpu->mask] = 0;
-	/* Pairs with the acquire in reserve(). */
+	/* Pairs with the acquire in opk_cpu_write(). */
 	smp_store_release(&cpu->tail, tail + len);
 	return len;
 }
@@ -91,6 +91,7 @@ static void cpu_free(struct opk_cpu *cpu)
 	opk_works_free(cpu);
 	kvfree(cpu->scratch[0]);
 	kvfree(cpu->scratch[1]);
+	kvfree(cpu->thread_words);
 	kvfree(cpu->words);
 	kfree(cpu);
 }
@@ -117,10 +118,12 @@ int opk_cpu_alloc(unsigned int nr, u64 words, unsigned int depth)
 	cpu->words = kvzalloc_node(words * sizeof(u64), GFP_KERNEL, node);
 	cpu->scratch[0] = kvzalloc_node(sizeof(struct opk_scratch), GFP_KERNEL, node);
 	cpu->scratch[1] = kvzalloc_node(sizeof(struct opk_scratch), GFP_KERNEL, node);
+	cpu->thread_words = kvzalloc_node(OPK_REC_WORDS * sizeof(u64), GFP_KERNEL, node);
 	init_llist_head(&cpu->from_nmi);
+	init_llist_head(&cpu->waiting);
 	cpu->resolve = IRQ_WORK_INIT_HARD(opk_works_resolve);
 	cpu->kick = IRQ_WORK_INIT_HARD(kick);
-	if (!cpu->words || !cpu->scratch[0] || !cpu->scratch[1] ||
+	if (!cpu->words || !cpu->scratch[0] || !cpu->scratch[1] || !cpu->thread_words ||
 	    opk_works_alloc(cpu, depth)) {
 		cpu_free(cpu);
 		return -ENOMEM;

@@ -8,15 +8,22 @@
 #include <linux/percpu.h>
 
 #include "guard.h"
+#include "pages.h"
 #include "record.h"
 #include "resolve.h"
 
 struct opk_work;
 
+/* The application that a task had when it was last sampled. */
+struct opk_known {
+	u32 tid, app;
+	u64 start_ns;
+};
+
 /*
  * What a CPU needs to take samples.  Made when the CPU is first sampled, and kept until
- * the next run or the end of the module: works that run late, and the reader, look at it
- * after the CPU went offline.
+ * the next run or the end of the module: the synchroniser looks at it after the CPU went
+ * offline.
  */
 struct opk_cpu {
 	/*
@@ -44,8 +51,12 @@ struct opk_cpu {
 	struct opk_guard guard;
 
 	unsigned int cpu;
+	struct opk_known known[64]; /* by tid */
+	struct opk_pages pages;
 	struct llist_head from_nmi; /* works that an NMI could not resolve */
 	struct irq_work resolve;    /* resolves them */
+	struct llist_head waiting;  /* works for the CPU's thread */
+	u64 *thread_words;          /* a record that it makes */
 	struct irq_work kick;       /* starts a synchronisation */
 	struct opk_work **works;
 	unsigned int nr_works, next_work;

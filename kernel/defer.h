@@ -9,9 +9,11 @@ struct opk_cpu;
 struct opk_raw;
 
 /*
- * Samples that the interrupt could not resolve.  A sample of user code waits in a work
- * of its task, which runs before the task returns to user code.  An NMI first hands its
- * samples to an interrupt on the same CPU, which resolves those that it can.
+ * Samples of user code that the interrupt could not resolve, since the lock of their
+ * address space was taken, or may not be tried in an interrupt at all (PREEMPT_RT).  A
+ * thread of the driver's, one a CPU, before which nothing else runs there, does it: it
+ * preempts the sampled thread before that goes on.  An NMI first hands its samples to an
+ * interrupt on the same CPU, which resolves those that it can.
  */
 
 int opk_works_alloc(struct opk_cpu *cpu, unsigned int depth);
@@ -23,21 +25,15 @@ int opk_defer(struct opk_cpu *cpu, const struct opk_raw *raw, bool nmi);
 /* Called by the interrupt that follows an NMI. */
 void opk_works_resolve(struct irq_work *work);
 
-/* Begins a run; -EBUSY while works of an earlier one are outstanding. */
+/* Begins a run: starts the threads.  0 or -errno. */
 int opk_works_begin(void);
 /*
- * Ends a run: no more works come, those queued are given some time.  A work that has not
- * run by then is counted as lost, and keeps the module until its task runs or dies.
+ * Ends a run, after the last sample: waits for the threads, which takes no longer than a
+ * sample may wait.  What is left then is counted as lost.
  */
 void opk_works_end(void);
 
-/*
- * At the module's exit.  A work releases the module just before it returns; this waits
- * for works that were preempted between the two.
- */
-void opk_works_exit(void);
-
-/* Drops, in process context, what an interrupt may not drop. */
+/* The synchroniser's: lets address spaces go whose last user was a thread of ours. */
 void opk_works_bury(void);
 
 #endif

@@ -12,6 +12,7 @@
 
 #include "control.h"
 #include "event_reader.h"
+#include "image_record.h"
 #include "stats.h"
 
 struct opk_event_ring opk_ring = {
@@ -34,6 +35,7 @@ static bool module_missed;  /* a notice found no room; under lock */
 
 /* A sample with everything it may need: context, call chain, registers. */
 enum { STAGE_WORDS = 64 + 3 + OPK_MAX_REGS + (1 + OPK_MAX_DEPTH) * 8 + 8 };
+static_assert((int)OPK_IMAGE_WORDS <= (int)STAGE_WORDS);
 /* Room that samples leave for notices, in words. */
 enum { RESERVE_WORDS = 1024 };
 
@@ -236,6 +238,27 @@ void opk_event_put(unsigned int cpu, const struct opk_task *task, const u64 *rec
 	} else {
 		opk_count(OPK_LOST_EVENT_OVERFLOW);
 	}
+	spin_unlock(&lock);
+}
+
+bool opk_event_image(const u64 *words, unsigned int len)
+{
+	bool told;
+
+	spin_lock(&lock);
+	memcpy(stage.words, words, len * sizeof(u64));
+	stage.len = len;
+	told = commit(RESERVE_WORDS);
+	spin_unlock(&lock);
+	return told;
+}
+
+void opk_event_gone(u32 cookie)
+{
+	spin_lock(&lock);
+	stage.len = 0;
+	say_code(OPK_IMAGE_GONE, 0, cookie);
+	commit(RESERVE_WORDS);
 	spin_unlock(&lock);
 }
 

@@ -8,8 +8,8 @@
 #include "record.h"
 
 /*
- * The event buffer: one large ring of words.  The synchroniser and sampled tasks fill it
- * under a spinlock, in process context only; one reader empties it without that lock.
+ * The event buffer: one large ring of words.  The synchroniser fills it under a
+ * spinlock, in process context only; one reader empties it without that lock.
  */
 
 /*
@@ -21,9 +21,13 @@ void opk_event_run(void);
 void opk_event_end(void);
 void opk_event_free(void);
 
-/* Writes a resolved sample, whose cookies must be defined, or counts it as lost. */
+/* Writes a resolved sample, whose images must be told, or counts it as lost. */
 void opk_event_put(unsigned int cpu, const struct opk_task *task, const u64 *record);
 
+/* Writes what an image is, a record of @len words.  false: there is no room. */
+bool opk_event_image(const u64 *words, unsigned int len);
+/* Writes that no record will name an image any more. */
+void opk_event_gone(u32 cookie);
 /* Writes that a module was loaded or is going.  @state: enum opk_module_state. */
 void opk_event_module(unsigned int state, const char *name, u64 text, u64 size);
 

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The reading side of the event buffer.  Records that a full buffer must not lose - the
- * first and last of the stream, images, losses - are not in the ring: they are made here
- * when they are due, between records of the ring.
+ * first and last of the stream, losses - are not in the ring: they are made here when
+ * they are due, between records of the ring.
+ *
+ * What read() hands out is first copied out of the ring, and then given to the reader
+ * without the mutex that starting and stopping need: its memory may be slow, or never
+ * come.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -19,12 +23,11 @@
 
 #include "control.h"
 #include "event_buffer.h"
-#include "images.h"
 #include "oprofilefs.h"
 #include "stats.h"
 #include "uapi/opfs_buffer.h"
 
-enum { MIN_READ = 8192, OUT_WORDS = MIN_READ / 8, HELLO_WORDS = 256 };
+enum { MIN_READ = 8192, OUT_WORDS = 1 << 14, HELLO_WORDS = 256 };
 
 enum phase {
 	PHASE_IDLE,  /* no run has begun */
@@ -42,19 +45,32 @@ static bool hello_told;        /* under read_mutex */
 static u64 hello[HELLO_WORDS]; /* when the run began */
 static unsigned int hello_words;
 static bool wanted;                /* dump was written to */
-static u32 next_image;             /* under read_mutex */
 static u64 lost_told[OPK_NR_LOST]; /* under read_mutex */
-static u64 *out;                   /* OUT_WORDS; under read_mutex */
+
+static DEFINE_MUTEX(reading); /* held by read(), outside of read_mutex */
+/* Copied, and not handed out yet.  Filled with both mutexes held. */
+static struct {
+	u64 *words;              /* OUT_WORDS */
+	unsigned int room;       /* of these, for this read() */
+	unsigned int len, given; /* given: under reading */
+} out;
 
 static u64 unread(void)
 {
 	return READ_ONCE(opk_ring.head) - READ_ONCE(opk_ring.tail);
 }
 
+static bool left_over(void)
+{
+	return READ_ONCE(out.given) < READ_ONCE(out.len);
+}
+
 static bool ready(void)
 {
 	int now = READ_ONCE(phase);
 
+	if (left_over())
+		return true;
 	if (now == PHASE_IDLE)
 		return false;
 	return now != PHASE_RUNNING || READ_ONCE(wanted) ||
@@ -112,37 +128,15 @@ static unsigned int tell_bye(u64 *words)
 	return 5;
 }
 
-/* The destination of a read(). */
-struct dest {
-	char __user *buf;
-	size_t room, done; /* words */
-};
-
-static int give(struct dest *to, const u64 *words, size_t n)
+static unsigned int room(void)
 {
-	if (copy_to_user(to->buf + to->done * 8, words, n * 8))
-		return -EFAULT;
-	to->done += n;
-	return 0;
+	return out.room - out.len;
 }
 
-/* Writes the images that are new, before any sample that names them. */
-static int give_images(struct dest *to)
+static void give(const u64 *words, size_t n)
 {
-	u32 next;
-	int n, rc;
-
-	for (;;) {
-		next = next_image;
-		n = opk_image_tell(&next, out,
-				   min_t(size_t, OUT_WORDS, to->room - to->done));
-		if (n <= 0)
-			return n;
-		rc = give(to, out, n);
-		if (rc)
-			return rc;
-		next_image = next;
-	}
+	memcpy(out.words + out.len, words, n * sizeof(*words));
+	out.len += n;
 }
 
 static u64 record_words(u64 at)
@@ -153,65 +147,48 @@ static u64 record_words(u64 at)
 }
 
 /* Copies whole records, up to @head. */
-static int give_records(struct dest *to, u64 head)
+static void give_records(u64 head)
 {
 	u64 tail = opk_ring.tail, end = tail, n, first;
-	int rc;
 
 	while (end != head) {
 		n = record_words(end);
-		if (end + n - tail > to->room - to->done)
+		if (end + n - tail > room())
 			break;
 		end += n;
 	}
 	n = end - tail;
 	first = min(n, opk_ring.mask + 1 - (tail & opk_ring.mask));
-	rc = give(to, opk_ring.words + (tail & opk_ring.mask), first);
-	if (!rc)
-		rc = give(to, opk_ring.words, n - first);
-	if (rc)
-		return rc;
+	give(opk_ring.words + (tail & opk_ring.mask), first);
+	give(opk_ring.words, n - first);
 	/* Copied before writers may reuse the words. */
 	smp_store_release(&opk_ring.tail, end);
-	return 0;
 }
 
-/* Fills @to with the records that there are.  0, -ENOSPC: full, or another -errno. */
-static int give_all(struct dest *to)
+/* Copies the records that there are, as far as there is room. */
+static void give_all(void)
 {
-	int now = phase, rc;
+	int now = phase;
 	u64 head;
 
 	if (!hello_told) {
-		rc = give(to, hello, hello_words);
-		if (rc)
-			return rc;
+		give(hello, hello_words);
 		hello_told = true;
 		if (phase == PHASE_BEGUN)
 			phase = PHASE_RUNNING;
 	}
-	/*
-	 * The images that these records name were defined before the records were
-	 * written.
-	 */
 	head = smp_load_acquire(&opk_ring.head);
-	rc = give_images(to);
-	if (rc)
-		return rc;
-	if (to->room - to->done < 4 * OPK_NR_LOST)
-		return -ENOSPC;
-	rc = give(to, out, tell_lost(out));
-	if (!rc)
-		rc = give_records(to, head);
-	if (rc || opk_ring.tail != head)
-		return rc;
+	if (room() < 4 * OPK_NR_LOST)
+		return;
+	out.len += tell_lost(out.words + out.len);
+	give_records(head);
+	if (opk_ring.tail != head)
+		return;
 	WRITE_ONCE(wanted, false);
-	if (now != PHASE_ENDED || to->room - to->done < 5)
-		return 0;
-	rc = give(to, out, tell_bye(out));
-	if (!rc)
-		WRITE_ONCE(phase, PHASE_EOF);
-	return rc;
+	if (now != PHASE_ENDED || room() < 5)
+		return;
+	out.len += tell_bye(out.words + out.len);
+	WRITE_ONCE(phase, PHASE_EOF);
 }
 
 static bool readable(const struct file *file)
@@ -219,16 +196,12 @@ static bool readable(const struct file *file)
 	return ready() || (file->f_flags & O_NONBLOCK && unread());
 }
 
-static ssize_t event_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
+/* Waits for words, and copies them.  1, 0 at the end of a run, or -errno. */
+static int fill(const struct file *file, size_t words)
 {
-	struct dest to = { .buf = buf, .room = count / 8 };
 	int rc;
 
-	if (count < MIN_READ) {
-		pr_info_once("buffer: read at least %d bytes at once\n", MIN_READ);
-		return -EINVAL;
-	}
-	do {
+	while (!left_over()) {
 		if (!readable(file)) {
 			if (file->f_flags & O_NONBLOCK)
 				return -EAGAIN;
@@ -239,15 +212,45 @@ static ssize_t event_read(struct file *file, char __user *buf, size_t count, lof
 		rc = mutex_lock_interruptible(&opk_ring.read_mutex);
 		if (rc)
 			return rc;
-		if (phase == PHASE_EOF) {
+		out.given = 0;
+		out.len = 0;
+		out.room = min_t(size_t, words, OUT_WORDS);
+		rc = phase == PHASE_EOF;
+		if (rc)
 			WRITE_ONCE(phase, PHASE_IDLE);
-			mutex_unlock(&opk_ring.read_mutex);
-			return 0;
-		}
-		rc = phase == PHASE_IDLE ? 0 : give_all(&to);
+		else if (phase != PHASE_IDLE)
+			give_all();
 		mutex_unlock(&opk_ring.read_mutex);
-	} while (!to.done && (!rc || rc == -ENOSPC));
-	return to.done ? (ssize_t)to.done * 8 : rc;
+		if (rc)
+			return 0;
+	}
+	return 1;
+}
+
+static ssize_t event_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
+{
+	size_t words = count / sizeof(u64);
+	ssize_t rc;
+
+	if (count < MIN_READ) {
+		pr_info_once("buffer: read at least %d bytes at once\n", MIN_READ);
+		return -EINVAL;
+	}
+	rc = mutex_lock_interruptible(&reading);
+	if (rc)
+		return rc;
+	rc = fill(file, words);
+	if (rc <= 0)
+		goto out;
+	words = min_t(size_t, words, out.len - out.given);
+	rc = words * sizeof(u64);
+	if (copy_to_user(buf, out.words + out.given, rc))
+		rc = -EFAULT;
+	else
+		WRITE_ONCE(out.given, out.given + words);
+out:
+	mutex_unlock(&reading);
+	return rc;
 }
 
 static __poll_t event_poll(struct file *file, poll_table *table)
@@ -266,8 +269,10 @@ static int event_open(struct inode *inode, struct file *file)
 		return -EACCES;
 	if (test_and_set_bit_lock(0, &opened))
 		return -EBUSY;
-	out = kvcalloc(OUT_WORDS, sizeof(u64), GFP_KERNEL);
-	if (!out) {
+	out.len = 0;
+	out.given = 0;
+	out.words = kvcalloc(OUT_WORDS, sizeof(u64), GFP_KERNEL);
+	if (!out.words) {
 		clear_bit_unlock(0, &opened);
 		return -ENOMEM;
 	}
@@ -281,8 +286,8 @@ static int event_release(struct inode *inode, struct file *file)
 	opk_control_stop();
 	phase = PHASE_IDLE;
 	opk_control_free();
-	kvfree(out);
-	out = NULL;
+	kvfree(out.words);
+	out.words = NULL;
 	clear_bit_unlock(0, &opened);
 	return 0;
 }
@@ -301,14 +306,13 @@ int opk_reader_begin(void)
 		pr_info("enable: open buffer for reading first\n");
 		return -EINVAL;
 	}
-	if (phase != PHASE_IDLE && phase != PHASE_EOF) {
+	if ((phase != PHASE_IDLE && phase != PHASE_EOF) || left_over()) {
 		pr_info("enable: the last run's samples have not all been read yet\n");
 		return -EBUSY;
 	}
 	make_hello();
 	hello_told = false;
 	wanted = false;
-	next_image = 1;
 	memset(lost_told, 0, sizeof(lost_told));
 	return 0;
 }

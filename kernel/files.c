@@ -65,7 +65,10 @@ static const struct file_operations dump_fops = {
 
 static int source_show(struct seq_file *seq, void *unused)
 {
-	seq_printf(seq, "%s\n", opk_control_source());
+	char name[32];
+
+	opk_control_source(name, sizeof(name));
+	seq_printf(seq, "%s\n", name);
 	return 0;
 }
 

@@ -8,16 +8,22 @@
 #include <linux/math64.h>
 #include <linux/string.h>
 #include <linux/timekeeping.h>
+#include <linux/workqueue.h>
 
 #include "stats.h"
 
 enum { WINDOW_NS = 20 * NSEC_PER_MSEC, SHARE = 4 };
 
-static u64 period_ns;           /* between samples at the highest allowed rate */
+enum { USUAL_RATE = 100000 }; /* the kernel's own default */
+static u64 max_rate = USUAL_RATE;
+static u64 period_ns;           /* between samples at that rate */
 static unsigned long refreshed; /* in jiffies */
 
-/* The variable is not exported, so the file in /proc is read. */
-u64 opk_guard_max_rate(void)
+/*
+ * The variable is not exported, so the file in /proc is read.  The last value stays if it
+ * cannot be.
+ */
+static void look_up(struct work_struct *unused)
 {
 	struct file *file =
 		filp_open("/proc/sys/kernel/perf_event_max_sample_rate", O_RDONLY, 0);
@@ -25,21 +31,27 @@ u64 opk_guard_max_rate(void)
 	loff_t pos = 0;
 	u64 rate;
 
-	if (IS_ERR(file))
-		return U64_MAX;
-	if (kernel_read(file, text, sizeof(text) - 1, &pos) <= 0 ||
-	    kstrtoull(strim(text), 10, &rate))
-		rate = U64_MAX;
-	fput(file);
-	return rate;
+	if (!IS_ERR(file)) {
+		if (kernel_read(file, text, sizeof(text) - 1, &pos) > 0 &&
+		    !kstrtoull(strim(text), 10, &rate))
+			WRITE_ONCE(max_rate, max(rate, 1ULL));
+		fput(file);
+	}
+	WRITE_ONCE(period_ns, div64_u64(NSEC_PER_SEC, max_rate));
+	refreshed = jiffies;
+}
+
+static DECLARE_WORK(work, look_up);
+
+u64 opk_guard_max_rate(void)
+{
+	return READ_ONCE(max_rate);
 }
 
 void opk_guard_begin(void)
 {
-	u64 rate = max(opk_guard_max_rate(), 1ULL);
-
-	WRITE_ONCE(period_ns, div64_u64(NSEC_PER_SEC, rate));
-	refreshed = jiffies;
+	schedule_work(&work);
+	flush_work(&work);
 }
 
 void opk_guard_refresh(void)
@@ -88,11 +100,14 @@ bool opk_guard_lets(struct opk_guard *guard, u64 now)
 	return false;
 }
 
-void opk_guard_spent(struct opk_guard *guard, u64 begin)
+u64 opk_guard_spent(struct opk_guard *guard, u64 begin)
 {
-	guard->busy_ns += ktime_get_mono_fast_ns() - begin;
-	if (guard->busy_ns <= WINDOW_NS / SHARE || guard->closed)
-		return;
-	guard->closed = true;
-	opk_count(OPK_STAT_THROTTLES);
+	u64 spent = ktime_get_mono_fast_ns() - begin;
+
+	guard->busy_ns += spent;
+	if (guard->busy_ns > WINDOW_NS / SHARE && !guard->closed) {
+		guard->closed = true;
+		opk_count(OPK_STAT_THROTTLES);
+	}
+	return spent;
 }

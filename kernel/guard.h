@@ -18,18 +18,21 @@ struct opk_guard {
 	bool ahead;             /* a sample came too early in this window */
 };
 
-/* The current kernel.perf_event_max_sample_rate.  Process context. */
-u64 opk_guard_max_rate(void);
 /*
- * Applies that rate from now on.  Call opk_guard_refresh() now and then during a run:
- * perf lowers the rate on a machine that handles interrupts slowly.  Process context.
+ * Looks kernel.perf_event_max_sample_rate up, and applies it from now on.  Process
+ * context; the file is read by a kernel thread, so that neither the caller's root nor
+ * its namespaces matter.
  */
 void opk_guard_begin(void);
+/* The same, once a second at most: perf lowers the rate where interrupts take long. */
 void opk_guard_refresh(void);
+
+/* The rate that is applied. */
+u64 opk_guard_max_rate(void);
 
 /* True if a sample may be taken at @now; otherwise it has been counted as throttled. */
 bool opk_guard_lets(struct opk_guard *guard, u64 now);
-/* Accounts for the time from @begin until now, which was spent on samples. */
-void opk_guard_spent(struct opk_guard *guard, u64 begin);
+/* Accounts for the time from @begin until now, spent on samples; returns it, in ns. */
+u64 opk_guard_spent(struct opk_guard *guard, u64 begin);
 
 #endif

@@ -4,87 +4,105 @@
 #include <linux/dcache.h>
 #include <linux/file.h>
 #include <linux/fs.h>
-#include <linux/hash.h>
-#include <linux/kdev_t.h>
+#include <linux/jhash.h>
 #include <linux/log2.h>
 #include <linux/mm_types.h>
 #include <linux/module.h>
-#include <linux/mutex.h>
+#include <linux/random.h>
 #include <linux/rcupdate.h>
-#include <linux/slab.h>
+#include <linux/spinlock.h>
 #include <linux/vmalloc.h>
 
-#include "build_id.h"
 #include "compat.h"
+#include "image_record.h"
+#include "shares.h"
 #include "sync.h"
-#include "uapi/opfs_buffer.h"
 
-enum { MIN_IMAGES = 16, MAX_IMAGES = 1 << 20, PER_BUCKET = 4, MAX_PATH = 4000 };
+enum {
+	MIN_IMAGES = 16,
+	SLOT_BITS = 20,
+	MAX_IMAGES = (1 << SLOT_BITS) - 1,
+	PER_BUCKET = 4,
+	MAX_VERSIONS = 8, /* of one inode; further ones are taken for the last */
+	IDLE_TICKS = 8,   /* without a sample until an image may go */
+	UNTOLD_TICKS = 2, /* without one until its file may go untold */
+};
 
 static unsigned int max_images = 32767;
 module_param_named(images, max_images, uint, 0400);
-MODULE_PARM_DESC(images, "Most images in a run, 16 to 1048576; 104 bytes each");
+MODULE_PARM_DESC(images, "Most images at a time, 16 to 1048575; 120 bytes each");
 
-/* The identity of an image; the pointers are compared and never followed. */
-struct image_key {
+/* Which file; the pointers are compared and never followed. */
+struct image_file {
 	const void *dentry, *mnt;
 	u64 ino, dev;
-	s64 mtime_ns, size;
-	u32 generation;
+	u64 generation;
 };
 
-enum state {
-	STATE_NEW,     /* taken, not in a bucket yet */
-	STATE_FOUND,   /* in a bucket, holds the file */
-	STATE_TWICE,   /* another CPU was first: unused, but holds the file */
-	STATE_DEFINED, /* everything that can be known is known */
-	STATE_DROPPED, /* unused, without a file */
+struct image_key {
+	struct image_file file;
+	s64 mtime_ns, size; /* which version of it */
 };
 
 struct image {
 	struct image_key key;
-	struct image *next;
-	struct file *file;
-	char *path;
-	u8 state, build_id_len;
-	bool deleted;
-	u8 build_id[OPK_BUILD_ID];
+	struct image *next;  /* in its bucket */
+	struct image *queue; /* among those that hold a file, have to go, or are free */
+	struct file *file;   /* until it is told */
+	u32 cookie;          /* slot, and above SLOT_BITS how often it was used before */
+	u32 used;            /* tick of its last sample */
+	u16 share;
+	bool told;   /* in the event buffer */
+	bool queued; /* among those that hold a file */
+	bool out;    /* of its bucket: on its way to the free ones */
 };
 
 /*
- * Buckets are lists that grow at their head by compare and exchange, so that an NMI may
- * search them while an interrupt adds to them.  Entries are never removed.
+ * Buckets are lists that are searched without a lock, by NMIs too.  The lock is for
+ * those who change the table: interrupts add in front, the synchroniser takes out.
  */
-static struct image *images; /* by cookie; [0] is unused */
+static struct image *images; /* by slot; [0] is unused */
 static struct image **buckets;
 static unsigned int bucket_bits;
-static atomic_t nr_images; /* cookies handed out, at most max_images */
+static u32 seed;
+static u32 tick;
 
-static DEFINE_MUTEX(define_mutex);
-static u32 first_undefined; /* those below are defined or dropped; define_mutex */
+static DEFINE_RAW_SPINLOCK(lock);
+static u32 nr_slots;            /* that were ever used; under lock */
+static struct image *free_list; /* of these; under lock */
+static struct image *holding;   /* a file; under lock */
+static u64 nr_live;             /* under lock */
 
-u32 opk_images_count(void)
+/*
+ * The synchroniser's: entries that are out of their buckets.  They are free when every
+ * interrupt that may have found them before has put its record into its CPU's buffer
+ * (RCU tells that), and the buffers were read after that.
+ */
+static struct image *going;
+static unsigned long going_rcu;
+static bool going_ripe;
+static u64 nr_gone;
+
+u64 opk_images_count(void)
 {
-	return atomic_read(&nr_images);
+	return READ_ONCE(nr_live);
 }
 
-static u8 state_of(const struct image *image)
+u64 opk_images_gone(void)
 {
-	/* Pairs with the release in set_state(). */
-	return smp_load_acquire(&image->state);
+	return READ_ONCE(nr_gone);
 }
 
-static void set_state(struct image *image, u8 state)
+bool opk_images_hold(void)
 {
-	/* Pairs with the acquire in state_of(). */
-	smp_store_release(&image->state, state);
+	return READ_ONCE(holding);
 }
 
-/* The entries of a bucket; new ones are added in front. */
-static struct image *entries(struct image **bucket)
+/* The entries of a bucket, or those behind one; new ones are added in front. */
+static struct image *entries(struct image **from)
 {
-	/* Pairs with the exchange in add(): an entry that is found is complete. */
-	return smp_load_acquire(bucket);
+	/* Pairs with the release in insert(): an entry that is found is complete. */
+	return smp_load_acquire(from);
 }
 
 static void key_of(const void *dentry, const void *mnt, const struct inode *inode,
@@ -93,13 +111,13 @@ static void key_of(const void *dentry, const void *mnt, const struct inode *inod
 	struct timespec64 mtime = opk_mtime(inode);
 
 	memset(key, 0, sizeof(*key));
-	key->dentry = dentry;
-	key->mnt = mnt;
-	key->ino = inode->i_ino;
-	key->dev = inode->i_sb->s_dev;
+	key->file.dentry = dentry;
+	key->file.mnt = mnt;
+	key->file.ino = inode->i_ino;
+	key->file.dev = inode->i_sb->s_dev;
+	key->file.generation = inode->i_generation;
 	key->mtime_ns = timespec64_to_ns(&mtime);
 	key->size = i_size_read(inode);
-	key->generation = inode->i_generation;
 }
 
 /*
@@ -115,243 +133,326 @@ static void key_of_file(const struct file *file, struct image_key *key)
 
 static struct image **bucket_of(const struct image_key *key)
 {
-	u64 mix = (unsigned long)key->dentry ^ key->ino << 20 ^ key->mtime_ns;
+	const u32 *words = (const u32 *)&key->file;
 
-	return &buckets[hash_64(mix, bucket_bits)];
+	return &buckets[jhash2(words, sizeof(key->file) / sizeof(*words), seed) &
+			((1U << bucket_bits) - 1)];
 }
 
-static struct image *find(struct image *at, const struct image_key *key)
+/* Who has enough versions gets the newest of them, which is in front of the others. */
+static struct image *find(const struct image_key *key)
 {
-	for (; at; at = at->next) {
-		if (!memcmp(&at->key, key, sizeof(*key)))
+	struct image *at = entries(bucket_of(key)), *newest = NULL;
+	unsigned int versions = 0;
+
+	for (; at; at = entries(&at->next)) {
+		if (memcmp(&at->key.file, &key->file, sizeof(key->file)))
+			continue;
+		if (at->key.mtime_ns == key->mtime_ns && at->key.size == key->size)
 			return at;
+		if (!newest)
+			newest = at;
+		versions++;
 	}
-	return NULL;
+	return versions < MAX_VERSIONS ? NULL : newest;
 }
 
-/* An unused entry for add(), or NULL if the table is full. */
-static struct image *new_image(void)
+static void touch(struct image *image)
 {
-	int nr = atomic_read(&nr_images);
+	u32 now = READ_ONCE(tick);
 
-	do {
-		if (nr >= (int)max_images)
-			return NULL;
-	} while (!atomic_try_cmpxchg(&nr_images, &nr, nr + 1));
-	return &images[nr + 1];
+	if (READ_ONCE(image->used) != now)
+		WRITE_ONCE(image->used, now);
+}
+
+/* It has been told, or can be. */
+static bool is_complete(const struct image *image)
+{
+	return READ_ONCE(image->told) || READ_ONCE(image->file);
+}
+
+/* An entry for a new image of @user, or NULL: there is no room. */
+static struct image *take_slot(kuid_t user)
+{
+	struct image *image = free_list;
+	int share;
+
+	if (!image && nr_slots == max_images)
+		return NULL;
+	share = opk_share_take(user, tick);
+	if (share < 0)
+		return NULL;
+	if (image) {
+		free_list = image->queue;
+	} else {
+		image = &images[++nr_slots];
+		image->cookie = nr_slots;
+	}
+	image->share = share;
+	image->told = false;
+	image->out = false;
+	image->used = tick;
+	nr_live++;
+	return image;
+}
+
+static struct image *insert(const struct image_key *key, kuid_t user)
+{
+	struct image **bucket = bucket_of(key), *image = take_slot(user);
+
+	if (!image)
+		return NULL;
+	image->key = *key;
+	image->next = *bucket;
+	/* Pairs with the acquire in entries(). */
+	smp_store_release(bucket, image);
+	return image;
+}
+
+/* Gives the file to an image that is to be told, and is not queued. */
+static void attach(struct image *image, struct file *file)
+{
+	/* Pairs with the acquire in opk_image_tell(). */
+	smp_store_release(&image->file, file);
+	image->queued = true;
+	image->queue = holding;
+	WRITE_ONCE(holding, image);
 }
 
 /*
- * Takes over the reference to @file.  It is not dropped here: it may be the last one,
- * and this may be an interrupt.
+ * Takes over the reference to @file.  fput() may be called in interrupts: it leaves the
+ * last one to a worker.
  */
-static u32 add(struct image *image, struct image **bucket, struct image *head,
-	       const struct image_key *key, struct file *file)
+static u32 add(const struct image_key *key, struct file *file, kuid_t user)
 {
-	struct image *twin;
+	struct image *image;
+	unsigned long flags;
+	u32 cookie = 0;
 
-	image->key = *key;
-	image->file = file;
-	do {
-		twin = find(head, key);
-		if (twin) {
-			set_state(image, STATE_TWICE);
-			return twin - images;
-		}
-		image->next = head;
-		/*
-		 * Set before the entry can be found: whoever finds it may want it
-		 * defined.
-		 */
-		set_state(image, STATE_FOUND);
-	} while (!try_cmpxchg(bucket, &head, image));
-	opk_sync_soon();
-	return image - images;
+	raw_spin_lock_irqsave(&lock, flags);
+	image = find(key);
+	if (!image)
+		image = insert(key, user);
+	if (image) {
+		cookie = image->cookie;
+		touch(image);
+	}
+	if (image && !is_complete(image)) {
+		attach(image, file);
+		file = NULL;
+	}
+	raw_spin_unlock_irqrestore(&lock, flags);
+	if (file)
+		fput(file);
+	else
+		opk_sync_soon();
+	return cookie;
 }
 
-u32 opk_image_of(struct file *file)
+/* The cookie of an image that needs nothing any more, or 0. */
+static u32 known(const struct image_key *key)
 {
-	struct image **bucket, *head, *image;
+	struct image *image = find(key);
+
+	if (!image || !is_complete(image))
+		return 0;
+	touch(image);
+	return READ_ONCE(image->cookie);
+}
+
+u32 opk_image_of(struct file *file, kuid_t user)
+{
 	struct image_key key;
+	u32 cookie;
 
 	key_of_file(file, &key);
-	bucket = bucket_of(&key);
-	head = entries(bucket);
-	image = find(head, &key);
-	if (image)
-		return image - images;
-	image = new_image();
-	return image ? add(image, bucket, head, &key, get_file(file)) : 0;
+	cookie = known(&key);
+	return cookie ? cookie : add(&key, get_file(file), user);
 }
 
-u32 opk_image_of_exe(struct mm_struct *mm)
+/*
+ * prctl() may replace the executable, and its memory may then be reused for another
+ * file: the values read count only if it is still the executable afterwards.
+ */
+static u32 known_exe(struct mm_struct *mm)
 {
-	struct image **bucket, *image = NULL;
 	const struct dentry *dentry;
 	const struct inode *inode;
-	struct file *file;
 	struct image_key key;
+	struct file *file;
+	u32 cookie = 0;
 
-	/*
-	 * prctl() may replace the executable, and its memory may then be reused for
-	 * another file: the values read count only if it is still the executable
-	 * afterwards.
-	 */
 	rcu_read_lock();
 	file = rcu_dereference(mm->exe_file);
-	if (!file) {
-		rcu_read_unlock();
-		return 0;
-	}
+	if (!file)
+		goto out;
 	dentry = READ_ONCE(file->f_path.dentry);
 	inode = READ_ONCE(file->f_inode);
-	if (dentry && inode) {
-		key_of(dentry, READ_ONCE(file->f_path.mnt), inode, &key);
-		/*
-		 * Reads the file's fields before checking that it still is the
-		 * executable.
-		 */
-		smp_rmb();
-		if (rcu_access_pointer(mm->exe_file) == file) {
-			bucket = bucket_of(&key);
-			image = find(entries(bucket), &key);
-		}
-	}
+	if (!dentry || !inode)
+		goto out;
+	key_of(dentry, READ_ONCE(file->f_path.mnt), inode, &key);
+	/* Reads the file's fields before checking that it still is the executable. */
+	smp_rmb();
+	if (rcu_access_pointer(mm->exe_file) == file)
+		cookie = known(&key);
+out:
 	rcu_read_unlock();
-	if (image)
-		return image - images;
-	image = in_nmi() ? NULL : new_image();
-	if (!image)
-		return 0;
-	file = opk_get_exe_file(mm);
-	if (!file) {
-		set_state(image, STATE_DROPPED);
-		return 0;
-	}
-	key_of_file(file, &key);
-	bucket = bucket_of(&key);
-	return add(image, bucket, entries(bucket), &key, file);
+	return cookie;
 }
 
-static void take_path(struct image *image, char *buf)
+u32 opk_image_of_exe(struct mm_struct *mm, kuid_t user)
 {
-	const struct path *path = opk_file_path(image->file);
-	static const char gone[] = " (deleted)";
-	char *text = d_path(path, buf, MAX_PATH);
-	size_t len;
+	u32 cookie = known_exe(mm);
+	struct image_key key;
+	struct file *file;
 
-	if (IS_ERR(text))
-		return;
-	len = strlen(text);
-	image->deleted = d_unlinked(path->dentry);
-	if (image->deleted && len >= sizeof(gone) &&
-	    !strcmp(text + len - (sizeof(gone) - 1), gone))
-		text[len - (sizeof(gone) - 1)] = '\0';
-	image->path = kstrdup(text, GFP_KERNEL);
+	if (cookie || in_nmi())
+		return cookie;
+	file = opk_get_exe_file(mm);
+	if (!file)
+		return 0;
+	key_of_file(file, &key);
+	return add(&key, file, user);
+}
+
+static struct image *image_at(u32 cookie)
+{
+	return &images[cookie & MAX_IMAGES];
+}
+
+bool opk_image_again(u32 cookie)
+{
+	struct image *image = image_at(cookie);
+
+	if (READ_ONCE(image->cookie) != cookie || READ_ONCE(image->out) ||
+	    !is_complete(image))
+		return false;
+	touch(image);
+	return true;
+}
+
+int opk_image_tell(u32 cookie, u64 *words)
+{
+	struct image *image = image_at(cookie);
+
+	/* What has gone was told, or no record names it. */
+	if (image->cookie != cookie || image->told)
+		return 0;
+	/* Pairs with attach(): set by interrupts, cleared by us. */
+	if (!smp_load_acquire(&image->file))
+		return -ENOENT;
+	return opk_image_record(image->file, cookie, words);
+}
+
+void opk_image_told(u32 cookie)
+{
+	struct image *image = image_at(cookie);
+	struct file *file = image->file;
+
+	WRITE_ONCE(image->told, true);
+	WRITE_ONCE(image->file, NULL);
+	fput(file);
 }
 
 /*
- * An overlay has no pages of its own: those of its executables belong to the file below.
+ * Files of images that no record named for a while go untold: their samples were lost.  A
+ * sample that comes later brings the file again.
  */
-static void take_build_id(struct image *image)
+static void let_files_go(void)
 {
-	const struct inode *inode = file_inode(image->file);
-	const struct inode *real = d_real_inode(opk_file_path(image->file)->dentry);
+	struct image *image, *next;
+	struct file *file;
 
-	image->build_id_len = opk_build_id(inode, image->build_id);
-	if (!image->build_id_len && real != inode)
-		image->build_id_len = opk_build_id(real, image->build_id);
+	raw_spin_lock_irq(&lock);
+	image = holding;
+	WRITE_ONCE(holding, NULL);
+	raw_spin_unlock_irq(&lock);
+	for (; image; image = next) {
+		next = image->queue;
+		file = NULL;
+		raw_spin_lock_irq(&lock);
+		if (!image->told && tick - image->used < UNTOLD_TICKS) {
+			image->queue = holding;
+			WRITE_ONCE(holding, image);
+		} else {
+			file = image->file;
+			WRITE_ONCE(image->file, NULL);
+			image->queued = false;
+		}
+		raw_spin_unlock_irq(&lock);
+		if (file)
+			fput(file);
+	}
 }
 
-static void define(struct image *image)
+static void free_slot(struct image *image)
 {
-	char *buf = kmalloc(MAX_PATH, GFP_KERNEL);
-
-	if (buf)
-		take_path(image, buf);
-	kfree(buf);
-	take_build_id(image);
+	raw_spin_lock_irq(&lock);
+	WRITE_ONCE(image->cookie, image->cookie + MAX_IMAGES + 1);
+	image->queue = free_list;
+	free_list = image;
+	opk_share_give(image->share);
+	nr_live--;
+	raw_spin_unlock_irq(&lock);
+	nr_gone++;
 }
 
-void opk_images_define(void)
+void opk_images_before(void)
 {
-	u32 last = opk_images_count(), i;
-	bool all = true;
-	struct image *image;
-	u8 state;
+	going_ripe = going && poll_state_synchronize_rcu(going_rcu);
+}
 
-	if (!images || READ_ONCE(first_undefined) > last)
+void opk_images_after(void (*gone)(u32 cookie))
+{
+	struct image *image, *next;
+
+	let_files_go();
+	if (!going_ripe)
 		return;
-	mutex_lock(&define_mutex);
-	for (i = first_undefined; i <= last; i++) {
-		image = &images[i];
-		state = state_of(image);
-		if (state == STATE_NEW)
-			all = false;
-		if (state == STATE_FOUND || state == STATE_TWICE) {
-			if (state == STATE_FOUND)
-				define(image);
-			fput(image->file);
-			image->file = NULL;
-			set_state(image,
-				  state == STATE_FOUND ? STATE_DEFINED : STATE_DROPPED);
-		}
-		if (all)
-			WRITE_ONCE(first_undefined, i + 1);
+	for (image = going; image; image = next) {
+		next = image->queue;
+		gone(image->cookie);
+		free_slot(image);
 	}
-	mutex_unlock(&define_mutex);
+	going = NULL;
 }
 
-bool opk_image_defined(u32 cookie)
+static bool may_go(const struct image *image)
 {
-	return !cookie || state_of(&images[cookie]) == STATE_DEFINED;
+	return !image->out && !image->queued &&
+	       tick - READ_ONCE(image->used) > IDLE_TICKS &&
+	       opk_share_pressed(image->share);
 }
 
-static int pack(const struct image *image, u32 cookie, u64 *words, unsigned int room)
+static void take_out(struct image *image)
 {
-	size_t path = image->path ? strlen(image->path) : 0;
-	unsigned int len = 9 + DIV_ROUND_UP(path, 8);
+	struct image **from = bucket_of(&image->key);
 
-	if (room < len + 2)
-		return -ENOSPC;
-	memset(words, 0, (len + 2) * sizeof(u64));
-	words[0] = OPK_ESCAPE;
-	words[1] = OPK_HEAD(OPK_IMAGE, len, cookie);
-	words[2] = (u64)MAJOR(image->key.dev) << 32 | MINOR(image->key.dev);
-	words[3] = image->key.ino;
-	words[4] = image->key.generation | (u64)image->build_id_len << 32 |
-		   (u64)(image->deleted ? OPK_IMAGE_DELETED : 0) << 40;
-	words[5] = image->key.mtime_ns;
-	words[6] = image->key.size;
-	memcpy(&words[7], image->build_id, image->build_id_len);
-	words[10] = path;
-	if (path)
-		memcpy(&words[11], image->path, path);
-	return len + 2;
+	while (*from != image)
+		from = &(*from)->next;
+	WRITE_ONCE(*from, image->next);
+	WRITE_ONCE(image->out, true);
+	image->queue = going;
+	going = image;
 }
 
-int opk_image_tell(u32 *next, u64 *words, unsigned int room)
+void opk_images_tick(void)
 {
-	u32 last = opk_images_count();
-	struct image *image;
-	int len;
-	u8 state;
+	u32 last = READ_ONCE(nr_slots), i;
 
-	for (; images && *next <= last; ++*next) {
-		image = &images[*next];
-		/* STATE_NEW lasts no longer than an interrupt on another CPU. */
-		while ((state = state_of(image)) < STATE_DEFINED) {
-			opk_images_define();
-			cond_resched();
-		}
-		if (state == STATE_DROPPED)
+	WRITE_ONCE(tick, tick + 1);
+	if (going)
+		return;
+	for (i = 1; i <= last; i++) {
+		if (!may_go(&images[i]))
 			continue;
-		len = pack(image, *next, words, room);
-		if (len > 0)
-			++*next;
-		return len;
+		raw_spin_lock_irq(&lock);
+		if (may_go(&images[i]))
+			take_out(&images[i]);
+		raw_spin_unlock_irq(&lock);
 	}
-	return 0;
+	if (going)
+		going_rcu = start_poll_synchronize_rcu();
 }
 
 static void clear(void)
@@ -360,29 +461,36 @@ static void clear(void)
 
 	if (!images || !buckets)
 		return;
-	opk_images_define();
-	for (i = 1; i <= opk_images_count(); i++)
-		kfree(images[i].path);
-	memset(images, 0, (opk_images_count() + 1) * sizeof(*images));
+	for (i = 1; i <= nr_slots; i++) {
+		if (images[i].file)
+			fput(images[i].file);
+	}
+	memset(images, 0, (nr_slots + 1) * sizeof(*images));
 	memset(buckets, 0, sizeof(*buckets) << bucket_bits);
-	atomic_set(&nr_images, 0);
-	first_undefined = 1;
+	opk_shares_reset(max_images);
+	seed = get_random_u32();
+	nr_slots = 0;
+	free_list = NULL;
+	holding = NULL;
+	going = NULL;
+	nr_live = 0;
+	nr_gone = 0;
 }
 
 int opk_images_reset(void)
 {
+	if (!images) {
+		max_images = clamp_t(unsigned int, max_images, MIN_IMAGES, MAX_IMAGES);
+		bucket_bits = order_base_2(max_images / PER_BUCKET);
+		images = vzalloc(array_size(max_images + 1, sizeof(*images)));
+		buckets = vzalloc(sizeof(*buckets) << bucket_bits);
+	}
+	if (!images || !buckets) {
+		opk_images_free();
+		return -ENOMEM;
+	}
 	clear();
-	if (images)
-		return 0;
-	first_undefined = 1;
-	max_images = clamp_t(unsigned int, max_images, MIN_IMAGES, MAX_IMAGES);
-	bucket_bits = order_base_2(max_images / PER_BUCKET);
-	images = vzalloc(array_size(max_images + 1, sizeof(*images)));
-	buckets = vzalloc(sizeof(*buckets) << bucket_bits);
-	if (images && buckets)
-		return 0;
-	opk_images_free();
-	return -ENOMEM;
+	return 0;
 }
 
 void opk_images_free(void)

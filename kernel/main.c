@@ -4,7 +4,6 @@
 #include <linux/module.h>
 
 #include "control.h"
-#include "defer.h"
 #include "notices.h"
 #include "oprofilefs.h"
 #include "source_perf.h"
@@ -38,7 +37,6 @@ static void __exit opk_exit(void)
 	opk_fs_exit();
 	opk_notices_exit();
 	opk_sync_exit();
-	opk_works_exit();
 	opk_control_free();
 }
 

@@ -18,12 +18,14 @@
 #include "defer.h"
 #include "guard.h"
 #include "images.h"
+#include "pages.h"
+#include "shares.h"
 #include "stats.h"
 
 static bool defer;
 module_param(defer, bool, 0400);
-MODULE_PARM_DESC(
-	defer, "Resolve samples of user code in their task only, never in the interrupt");
+MODULE_PARM_DESC(defer,
+		 "Resolve samples of user code in a thread only, never in the interrupt");
 
 static bool is_special(struct mm_struct *mm, const struct vm_area_struct *vma)
 {
@@ -54,35 +56,55 @@ static void place_in(struct opk_place *place, enum opk_anon kind, u64 pc, u64 st
 }
 
 /*
- * Shared by the frames of a chain while the lock is held: most lie where the last one
- * did.
+ * Looks up the addresses of one sample.  Most lie in the same range as the one before,
+ * which is good as long as the lock is held.
  */
-struct cached_range {
+struct lookup {
+	struct opk_cpu *cpu;
+	const struct opk_raw *raw;
+	enum opk_by by;
 	struct vm_area_struct *vma;
 	u32 cookie;
 };
 
-static struct vm_area_struct *range_of(struct mm_struct *mm, unsigned long pc,
-				       struct cached_range *cached)
+static struct vm_area_struct *range_of(struct lookup *l, unsigned long pc)
 {
-	struct vm_area_struct *vma = cached->vma;
+	struct mm_struct *mm = l->raw->mm;
+	struct vm_area_struct *vma = l->vma;
 
 	if (vma && pc >= vma->vm_start && pc < vma->vm_end)
 		return vma;
 	vma = find_vma(mm, pc);
 	if (!vma || pc < vma->vm_start)
 		return NULL;
-	cached->vma = vma;
-	cached->cookie = vma->vm_file ? opk_image_of(vma->vm_file) : 0;
+	l->vma = vma;
+	l->cookie = vma->vm_file ? opk_image_of(vma->vm_file, l->raw->user) : 0;
+	if (l->cookie)
+		opk_page_note(&l->cpu->pages, mm, l->raw->task.tgid, vma->vm_file,
+			      l->cookie);
 	return vma;
 }
 
-/* The place of a user address; @mm is locked.  0, or a negative enum opk_lost. */
-static int user_place(struct mm_struct *mm, unsigned long pc, struct cached_range *cached,
-		      struct opk_place *place)
+static int place_by_mapping(struct lookup *l, unsigned long pc, struct opk_place *place)
 {
-	struct vm_area_struct *vma;
+	struct vm_area_struct *vma = range_of(l, pc);
 
+	if (!vma)
+		return -OPK_LOST_NO_MAPPING;
+	if (!vma->vm_file) {
+		place_in(place, anon_kind(l->raw->mm, vma), pc, vma->vm_start,
+			 vma->vm_end);
+		return 0;
+	}
+	place->kind = OPK_PLACE_FILE;
+	place->cookie = l->cookie;
+	place->off = pc - vma->vm_start + ((u64)vma->vm_pgoff << PAGE_SHIFT);
+	return place->cookie ? 0 : -OPK_LOST_NO_IMAGE;
+}
+
+/* The place of a user address.  0, or a negative enum opk_lost. */
+static int user_place(struct lookup *l, unsigned long pc, struct opk_place *place)
+{
 	memset(place, 0, sizeof(*place));
 #ifdef CONFIG_X86
 	/* The vsyscall page belongs to no address space. */
@@ -92,17 +114,9 @@ static int user_place(struct mm_struct *mm, unsigned long pc, struct cached_rang
 		return 0;
 	}
 #endif
-	vma = range_of(mm, pc, cached);
-	if (!vma)
-		return -OPK_LOST_NO_MAPPING;
-	if (!vma->vm_file) {
-		place_in(place, anon_kind(mm, vma), pc, vma->vm_start, vma->vm_end);
-		return 0;
-	}
-	place->kind = OPK_PLACE_FILE;
-	place->cookie = cached->cookie;
-	place->off = pc - vma->vm_start + ((u64)vma->vm_pgoff << PAGE_SHIFT);
-	return place->cookie ? 0 : -OPK_LOST_NO_IMAGE;
+	if (l->by == OPK_BY_PAGE)
+		return opk_page_place(&l->cpu->pages, pc, place) ? 0 : -OPK_LOST_BUSY;
+	return place_by_mapping(l, pc, place);
 }
 
 static struct opk_place kernel_place(unsigned long pc)
@@ -117,21 +131,24 @@ static unsigned int pack_ext(const struct opk_ext *ext, u64 *words)
 	return 1 + ext->nr_regs;
 }
 
-int opk_resolve(const struct opk_raw *raw, struct mm_struct *mm, u64 *words)
+int opk_resolve(struct opk_cpu *cpu, struct opk_raw *raw, enum opk_by by, u64 *words)
 {
 	unsigned int flags = 0, chain = raw->chain_flags, len = 1, places = 1, i;
-	struct cached_range cached = { 0 };
+	struct lookup lookup = { .cpu = cpu, .raw = raw, .by = by };
 	unsigned int left_out = 0;
 	struct opk_place place;
 	int rc;
 
+	if (by != OPK_BY_NOTHING && !raw->task.app)
+		raw->task.app = opk_image_of_exe(raw->mm, raw->user);
 	if (raw->ext.nr_regs) {
 		flags |= OPK_REC_EXT;
 		len += pack_ext(&raw->ext, words + len);
 	}
 	place = kernel_place(raw->pc);
 	if (!raw->kernel) {
-		rc = mm ? user_place(mm, raw->pc, &cached, &place) : -OPK_LOST_EXITED;
+		rc = by != OPK_BY_NOTHING ? user_place(&lookup, raw->pc, &place)
+					  : -OPK_LOST_EXITED;
 		if (rc)
 			return rc;
 	}
@@ -140,20 +157,21 @@ int opk_resolve(const struct opk_raw *raw, struct mm_struct *mm, u64 *words)
 		place = kernel_place(raw->frames[i]);
 		len += opk_place_pack(&place, words + len);
 	}
-	for (i = 0; mm && i < raw->nr_user; i++) {
-		if (user_place(mm, raw->frames[raw->nr_kernel + i], &cached, &place)) {
+	for (i = 0; by != OPK_BY_NOTHING && i < raw->nr_user; i++) {
+		rc = user_place(&lookup, raw->frames[raw->nr_kernel + i], &place);
+		if (rc == -OPK_LOST_BUSY)
+			return rc;
+		if (rc) {
 			left_out++;
 			continue;
 		}
 		len += opk_place_pack(&place, words + len);
 		places++;
 	}
-	if (!mm && raw->nr_user) {
+	if (by == OPK_BY_NOTHING && raw->nr_user) {
 		chain |= OPK_TRACE_NO_USER;
 		opk_count(OPK_STAT_BT_NO_USER);
 	}
-	if (raw->mm && !raw->task.app)
-		opk_count(OPK_STAT_NO_APP);
 	if (left_out)
 		opk_count_many(OPK_STAT_BT_NO_MAPPING, left_out);
 	if (places > 1 || left_out || chain)
@@ -162,27 +180,6 @@ int opk_resolve(const struct opk_raw *raw, struct mm_struct *mm, u64 *words)
 		   opk_rec_chain(chain, left_out);
 	return len;
 }
-
-#ifdef CONFIG_PREEMPT_RT
-/* Locks sleep on PREEMPT_RT: every sample is resolved in its task. */
-static bool resolve_now(struct opk_raw *raw, u64 *words, int *len)
-{
-	return false;
-}
-#else
-static bool resolve_now(struct opk_raw *raw, u64 *words, int *len)
-{
-	struct mm_struct *mm = current->mm;
-
-	if (defer || !mm || mm != raw->mm || !mmap_read_trylock(mm))
-		return false;
-	if (!raw->task.app)
-		raw->task.app = opk_image_of_exe(mm);
-	*len = opk_resolve(raw, mm, words);
-	mmap_read_unlock(mm);
-	return true;
-}
-#endif
 
 void opk_take_task(struct opk_task *task)
 {
@@ -221,29 +218,55 @@ static void take_chain(struct opk_scratch *s, struct pt_regs *regs, unsigned int
 		opk_count(OPK_STAT_BT_ABORTED);
 }
 
-/* Puts a record into this CPU's buffer; a negative @len is a loss. */
-static void store(struct opk_cpu *cpu, const struct opk_raw *raw, u64 *words, int len)
+void opk_store(struct opk_cpu *cpu, const struct opk_raw *raw, u64 *words, int len,
+	       unsigned int by)
 {
-	if (len < 0)
+	if (len < 0) {
 		opk_count(-len);
-	else if (!opk_cpu_write(cpu, words, len, &raw->task))
+	} else if (!opk_cpu_write(cpu, words, len, &raw->task)) {
 		opk_count(OPK_LOST_OVERFLOW);
-	else if (!raw->kernel)
-		opk_count(OPK_STAT_RESOLVED_IRQ);
+	} else {
+		if (!raw->kernel)
+			opk_count(by);
+		if (words[0] & OPK_REC_LATE)
+			opk_count(OPK_STAT_RESOLVED_LATE);
+		if (raw->process && !raw->task.app)
+			opk_count(OPK_STAT_NO_APP);
+	}
 }
 
 void opk_store_unresolved(struct opk_cpu *cpu, struct opk_raw *raw, u64 *words)
 {
-	store(cpu, raw, words, opk_resolve(raw, NULL, words));
+	opk_store(cpu, raw, words, opk_resolve(cpu, raw, OPK_BY_NOTHING, words),
+		  OPK_STAT_RESOLVED_IRQ);
 }
 
-bool opk_store_now(struct opk_cpu *cpu, struct opk_raw *raw, u64 *words)
+/* On PREEMPT_RT the lock may not be tried in interrupts. */
+static bool lock(struct mm_struct *mm)
 {
+	return !IS_ENABLED(CONFIG_PREEMPT_RT) && !defer && mmap_read_trylock(mm);
+}
+
+bool opk_store_now(struct opk_cpu *cpu, struct opk_raw *raw, u64 *words, bool late)
+{
+	unsigned int by = OPK_STAT_RESOLVED_IRQ;
+	struct mm_struct *mm = current->mm;
 	int len;
 
-	if (!resolve_now(raw, words, &len))
+	if (!mm || mm != raw->mm)
 		return false;
-	store(cpu, raw, words, len);
+	if (lock(mm)) {
+		len = opk_resolve(cpu, raw, OPK_BY_MAPPING, words);
+		mmap_read_unlock(mm);
+	} else {
+		len = opk_resolve(cpu, raw, OPK_BY_PAGE, words);
+		by = OPK_STAT_RESOLVED_PAGE;
+	}
+	if (len == -OPK_LOST_BUSY)
+		return false;
+	if (len > 0 && late && atomic_read(&mm->mm_users) > 1)
+		words[0] |= OPK_REC_LATE;
+	opk_store(cpu, raw, words, len, by);
 	return true;
 }
 
@@ -255,7 +278,7 @@ static void attribute(struct opk_cpu *cpu, struct opk_scratch *s, bool nmi)
 	int lost;
 
 	if (raw->mm && (user || !raw->task.app)) {
-		if (!nmi && opk_store_now(cpu, raw, s->words))
+		if (!nmi && opk_store_now(cpu, raw, s->words, false))
 			return;
 		if (nmi || !raw->kernel) {
 			lost = opk_defer(cpu, raw, nmi);
@@ -268,6 +291,28 @@ static void attribute(struct opk_cpu *cpu, struct opk_scratch *s, bool nmi)
 		}
 	}
 	opk_store_unresolved(cpu, raw, s->words);
+}
+
+/*
+ * The application.  A task that exits has given its address space up: it is known from
+ * its last sample on this CPU.
+ */
+static u32 app_of(struct opk_cpu *cpu, const struct opk_raw *raw)
+{
+	const struct opk_task *task = &raw->task;
+	struct opk_known *known = &cpu->known[task->tid % ARRAY_SIZE(cpu->known)];
+	u32 app;
+
+	if (raw->mm) {
+		app = opk_image_of_exe(raw->mm, raw->user);
+		/* An NMI that comes between these finds or writes the same. */
+		*known = (struct opk_known){ task->tid, app, task->start_ns };
+		return app;
+	}
+	if (known->tid != task->tid || known->start_ns != task->start_ns || !known->app ||
+	    !opk_image_again(known->app))
+		return 0;
+	return known->app;
 }
 
 static void take(struct opk_cpu *cpu, struct opk_scratch *s, struct pt_regs *regs,
@@ -290,9 +335,10 @@ static void take(struct opk_cpu *cpu, struct opk_scratch *s, struct pt_regs *reg
 	if (ext)
 		raw->ext = *ext;
 	opk_take_task(&raw->task);
-	raw->mm = current->flags & PF_KTHREAD ? NULL : current->mm;
-	if (raw->mm)
-		raw->task.app = opk_image_of_exe(raw->mm);
+	raw->process = !(current->flags & PF_KTHREAD);
+	raw->mm = raw->process ? current->mm : NULL;
+	raw->user = opk_share_user();
+	raw->task.app = app_of(cpu, raw);
 	if (depth)
 		take_chain(s, regs, depth);
 	attribute(cpu, s, in_nmi());
@@ -335,6 +381,6 @@ void opk_add_sample(struct pt_regs *regs, unsigned int counter, const struct opk
 	take(cpu, s, regs, counter, ext);
 	barrier();
 	s->busy = false;
-	opk_guard_spent(&cpu->guard, begin);
+	opk_stats_delay(opk_guard_spent(&cpu->guard, begin));
 }
 EXPORT_SYMBOL_GPL(opk_add_sample);

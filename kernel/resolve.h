@@ -3,6 +3,7 @@
 #define OPK_RESOLVE_H
 
 #include <linux/types.h>
+#include <linux/uidgid.h>
 
 #include "backtrace.h"
 #include "opfs_source.h"
@@ -14,9 +15,11 @@ struct mm_struct;
 struct opk_raw {
 	u64 pc;
 	struct opk_task task;
-	struct mm_struct *mm; /* current's; compared, never followed */
+	struct mm_struct *mm; /* current's; NULL: it has none */
+	kuid_t user;          /* who pays for images that are new */
 	struct opk_ext ext;   /* nr_regs 0: none */
 	bool kernel;
+	bool process; /* not a thread of the kernel's */
 	u8 counter;
 	u8 chain_flags; /* OPK_TRACE_* */
 	u8 nr_kernel, nr_user;
@@ -31,23 +34,38 @@ struct opk_scratch {
 	u64 words[OPK_REC_WORDS];
 };
 
-/*
- * Makes a record of a sample.  @mm: the address space of its user addresses, locked for
- * reading; NULL: user frames are left out.  Not in an NMI.  @words: OPK_REC_WORDS.
- * Returns the number of words written, or a negative enum opk_lost.
- */
-int opk_resolve(const struct opk_raw *raw, struct mm_struct *mm, u64 *words);
-
 struct opk_cpu;
 
+/* How user addresses are looked up. */
+enum opk_by {
+	OPK_BY_MAPPING, /* whoever calls holds the lock of raw->mm for reading */
+	OPK_BY_PAGE,    /* of current, see pages.h; needs no lock */
+	OPK_BY_NOTHING, /* not at all: user frames are left out */
+};
+
 /*
- * In an interrupt of this CPU (not an NMI), for a sample of current: resolves it if the
- * lock is free, and stores it, or counts why it is lost.  false: the lock is taken.
+ * Makes a record of a sample, and finds its application if that is not known yet.  On
+ * this CPU, not in an NMI.  @words: OPK_REC_WORDS.  Returns the number of words written,
+ * or a negative enum opk_lost; OPK_LOST_BUSY: not all of it is known by pages.
  */
-bool opk_store_now(struct opk_cpu *cpu, struct opk_raw *raw, u64 *words);
+int opk_resolve(struct opk_cpu *cpu, struct opk_raw *raw, enum opk_by by, u64 *words);
+
+/*
+ * In an interrupt of this CPU (not an NMI), for a sample of current: resolves it without
+ * waiting, and stores it, or counts why it is lost.  @late: an NMI took it before.
+ * false: the lock is taken, and not all of it is known by pages.
+ */
+bool opk_store_now(struct opk_cpu *cpu, struct opk_raw *raw, u64 *words, bool late);
 
 /* The same without the lock: a kernel sample is stored without its user frames. */
 void opk_store_unresolved(struct opk_cpu *cpu, struct opk_raw *raw, u64 *words);
+
+/*
+ * Puts a record into this CPU's buffer, with interrupts off; a negative @len is a loss to
+ * be counted.  @by: the figure that counts user samples which were resolved like this.
+ */
+void opk_store(struct opk_cpu *cpu, const struct opk_raw *raw, u64 *words, int len,
+	       unsigned int by);
 
 /* Describes the current task, all but its application. */
 void opk_take_task(struct opk_task *task);

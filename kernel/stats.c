@@ -22,10 +22,12 @@ static const char *const names[OPK_NR_STATS] = {
 	[OPK_LOST_STOPPED] = "lost_stopped",
 	[OPK_LOST_BAD_PC] = "lost_bad_pc",
 	[OPK_LOST_NESTED] = "lost_nested",
+	[OPK_LOST_BUSY] = "lost_busy",
 	[OPK_STAT_RECEIVED] = "received",
 	[OPK_STAT_STORED] = "stored",
 	[OPK_STAT_RESOLVED_IRQ] = "resolved_irq",
-	[OPK_STAT_RESOLVED_TASK] = "resolved_task",
+	[OPK_STAT_RESOLVED_PAGE] = "resolved_page",
+	[OPK_STAT_RESOLVED_THREAD] = "resolved_thread",
 	[OPK_STAT_RESOLVED_LATE] = "resolved_late",
 	[OPK_STAT_NO_APP] = "no_app",
 	[OPK_STAT_IDLE] = "idle",
@@ -80,17 +82,13 @@ static u64 worst_delay(void)
 	return atomic64_read(&worst_delay_ns);
 }
 
-static u64 images(void)
-{
-	return opk_images_count();
-}
-
 static const struct {
 	const char *name;
 	u64 (*value)(void);
 } whole[] = {
 	{ "worst_delay_ns", worst_delay },
-	{ "images", images },
+	{ "images", opk_images_count },
+	{ "images_gone", opk_images_gone },
 };
 
 static int stat_show(struct seq_file *seq, void *unused)

@@ -15,9 +15,10 @@ enum opk_stat {
 	OPK_STAT_RECEIVED = OPK_NR_LOST, /* samples taken */
 	OPK_STAT_STORED,                 /* samples written to the event buffer */
 	OPK_STAT_RESOLVED_IRQ,           /* user samples resolved in the interrupt */
-	OPK_STAT_RESOLVED_TASK,  /* user samples resolved in their task's own context */
-	OPK_STAT_RESOLVED_LATE,  /* of these: with another thread in the address space */
-	OPK_STAT_NO_APP,         /* samples whose application is not known */
+	OPK_STAT_RESOLVED_PAGE,   /* the same, by their pages: the lock was taken */
+	OPK_STAT_RESOLVED_THREAD, /* user samples resolved by the driver's threads */
+	OPK_STAT_RESOLVED_LATE,   /* samples that are marked OPK_EVENT_LATE */
+	OPK_STAT_NO_APP,         /* samples of processes whose application is not known */
 	OPK_STAT_IDLE,           /* interrupts of an idle CPU: no samples */
 	OPK_STAT_THROTTLED,      /* interrupts that the rate guard let pass: no samples */
 	OPK_STAT_THROTTLES,      /* times that the rate guard, or perf, cut in */
@@ -50,7 +51,10 @@ u64 opk_stats_total(unsigned int stat);
 /* Sets all figures to 0; not while anything counts. */
 void opk_stats_reset(void);
 
-/* Notes for how long a sampled thread was held up; the longest time is kept. */
+/*
+ * Notes for how long a sampled thread was held up by its sample; the longest time is
+ * kept.  Any context.
+ */
 void opk_stats_delay(u64 ns);
 
 struct super_block;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "sync.h"
 
+#include <linux/jiffies.h>
 #include <linux/mutex.h>
 #include <linux/sched.h>
 #include <linux/timekeeping.h>
@@ -10,32 +11,75 @@
 #include "defer.h"
 #include "event_buffer.h"
 #include "guard.h"
+#include "image_record.h"
 #include "images.h"
+#include "stats.h"
+
+enum { TICK = HZ / 4, SOON = HZ / 200 + 1 };
 
 static struct workqueue_struct *queue;
 static struct delayed_work work;
 static bool ticking;
+static unsigned long ticked; /* in jiffies */
 
 static DEFINE_MUTEX(sync_mutex);
-static u64 words[OPK_REC_WORDS]; /* under sync_mutex */
+/* All under sync_mutex. */
+static u64 words[OPK_REC_WORDS];
+static u64 image_words[OPK_IMAGE_WORDS];
 
-/* All cookies of a record must be defined before it is written. */
-static bool cookies_defined(const u64 *record, const struct opk_task *task)
+/*
+ * Tells what a cookie is, unless that was told.  0; -ENOENT: it cannot be told; -ENOSPC:
+ * the event buffer has no room.
+ */
+static int tell_image(u32 cookie)
+{
+	int len = cookie ? opk_image_tell(cookie, image_words) : 0;
+
+	if (len <= 0)
+		return len;
+	if (!opk_event_image(image_words, len))
+		return -ENOSPC;
+	opk_image_told(cookie);
+	return 0;
+}
+
+/* Tells the images of all places of a record.  0, or the enum opk_lost. */
+static unsigned int tell_places(const u64 *record)
 {
 	unsigned int places = opk_rec_places(*record), i;
 	u64 head = *record++;
 	struct opk_place place;
+	int rc;
 
-	if (!opk_image_defined(task->app))
-		return false;
 	if (head & OPK_REC_EXT)
 		record += 1 + (*record >> 32 & 0xffff);
 	for (i = 0; i < places; i++) {
 		record += opk_place_unpack(&place, record);
-		if (place.kind == OPK_PLACE_FILE && !opk_image_defined(place.cookie))
-			return false;
+		rc = place.kind == OPK_PLACE_FILE ? tell_image(place.cookie) : 0;
+		if (rc)
+			return rc == -ENOSPC ? OPK_LOST_EVENT_OVERFLOW
+					     : OPK_LOST_NO_IMAGE;
 	}
-	return true;
+	return 0;
+}
+
+static void put(struct opk_cpu *cpu)
+{
+	struct opk_task task = cpu->read_task;
+	unsigned int lost;
+
+	if (!(*words & OPK_REC_EXIT)) {
+		lost = tell_places(words);
+		if (lost) {
+			opk_count(lost);
+			return;
+		}
+		if (tell_image(task.app)) {
+			opk_count(OPK_STAT_NO_APP);
+			task.app = 0;
+		}
+	}
+	opk_event_put(cpu->cpu, &task, words);
 }
 
 static void drain(struct opk_cpu *cpu)
@@ -45,30 +89,42 @@ static void drain(struct opk_cpu *cpu)
 	while ((len = opk_cpu_read(cpu, words))) {
 		if (*words & OPK_REC_TASK)
 			opk_task_unpack(&cpu->read_task, words + len - OPK_TASK_WORDS);
-		if (!cookies_defined(words, &cpu->read_task))
-			opk_images_define();
-		opk_event_put(cpu->cpu, &cpu->read_task, words);
+		put(cpu);
 		if (!(++n % 64))
 			cond_resched();
 	}
 }
 
-void opk_sync(void)
+static void sync(void)
 {
+	struct opk_cpu *cpu;
 	unsigned int nr;
 
 	mutex_lock(&sync_mutex);
 	opk_works_bury();
-	opk_images_define();
+	opk_images_before();
 	opk_event_time(ktime_get_ns());
 	for_each_possible_cpu(nr) {
-		struct opk_cpu *cpu = per_cpu(opk_cpu, nr);
-
+		cpu = per_cpu(opk_cpu, nr);
 		if (cpu)
 			drain(cpu);
 	}
+	opk_images_after(opk_event_gone);
 	mutex_unlock(&sync_mutex);
 	opk_event_wake(false);
+}
+
+static void sync_asked(struct work_struct *unused)
+{
+	sync();
+}
+
+static DECLARE_WORK(asked, sync_asked);
+
+void opk_sync(void)
+{
+	queue_work(queue, &asked);
+	flush_work(&asked);
 }
 
 void opk_sync_block(void)
@@ -83,10 +139,17 @@ void opk_sync_unblock(void)
 
 static void tick(struct work_struct *unused)
 {
-	opk_sync();
-	opk_guard_refresh();
+	bool due = time_after_eq(jiffies, ticked + TICK);
+
+	if (due) {
+		ticked = jiffies;
+		opk_images_tick();
+		opk_guard_refresh();
+	}
+	sync();
+	/* Files that are still to be told keep their file systems busy. */
 	if (READ_ONCE(ticking))
-		queue_delayed_work(queue, &work, HZ / 4);
+		queue_delayed_work(queue, &work, opk_images_hold() ? SOON : TICK);
 }
 
 void opk_sync_soon(void)
@@ -97,8 +160,9 @@ void opk_sync_soon(void)
 
 void opk_sync_begin(void)
 {
+	ticked = jiffies;
 	WRITE_ONCE(ticking, true);
-	queue_delayed_work(queue, &work, HZ / 4);
+	queue_delayed_work(queue, &work, TICK);
 }
 
 void opk_sync_end(void)

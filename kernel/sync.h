@@ -17,7 +17,7 @@ void opk_sync_end(void);
 /* Requests it from a worker.  Interrupts may call this, NMIs may not. */
 void opk_sync_soon(void);
 
-/* Does it at once.  Process context; takes a mutex. */
+/* Has it done at once, by a kernel thread, and waits for that.  Process context. */
 void opk_sync(void);
 
 /* Between these nothing synchronises and buffers may be freed.  Not during a run. */

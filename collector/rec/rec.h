@@ -118,8 +118,9 @@ struct coll_rec {
 			 * region */
 			struct coll_mmap mmap;
 			bool region;
-		} origin;        /* ORIGIN */
-		uint64_t figure; /* FIGURE: how much */
+			bool gone; /* nothing will name the handle any more */
+		} origin;          /* ORIGIN */
+		uint64_t figure;   /* FIGURE: how much */
 	};
 	enum spec_stat why; /* LOST: the reason, 0: LOST_RECORDS; FIGURE: which */
 };

@@ -270,6 +270,20 @@ static int take_image(struct coll_stream *s, const struct note *n)
 	return m->filename ? hand_over(s, &rec) : -ENOMEM;
 }
 
+static int take_image_gone(struct coll_stream *s, const struct note *n)
+{
+	struct coll_rec rec = { .kind = COLL_REC_ORIGIN,
+				.time_ns = s->rec.time_ns,
+				.tgid = s->rec.tgid,
+				.tid = s->rec.tid };
+
+	if (!n->arg)
+		return 0;
+	rec.origin.handle = n->arg;
+	rec.origin.gone = true;
+	return hand_over(s, &rec);
+}
+
 static const char *const labels[] = {
 	[OPK_ANON_OTHER] = "anon",          [OPK_ANON_HEAP] = "[heap]",
 	[OPK_ANON_STACK] = "[stack]",       [OPK_ANON_VDSO] = "[vdso]",
@@ -334,6 +348,7 @@ static const enum spec_stat reasons[OPK_NR_LOST] = {
 	[OPK_LOST_STOPPED] = SPEC_STAT_LOST_STOPPED,
 	[OPK_LOST_BAD_PC] = SPEC_STAT_LOST_BAD_ADDRESS,
 	[OPK_LOST_NESTED] = SPEC_STAT_LOST_NESTED,
+	[OPK_LOST_BUSY] = SPEC_STAT_LOST_BUSY,
 };
 
 static int take_lost(struct coll_stream *s, const struct note *n)
@@ -463,6 +478,7 @@ static const struct kind {
 	[OPK_TIME] = { 1, take_time },
 	[OPK_COUNTER] = { 6, take_counter },
 	[OPK_BYE] = { 3, take_bye },
+	[OPK_IMAGE_GONE] = { 0, take_image_gone },
 };
 
 enum { NR_KINDS = sizeof(kinds) / sizeof(kinds[0]) };

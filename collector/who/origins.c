@@ -19,11 +19,14 @@ int coll_origins_add(struct coll_origins *t, struct coll_images *images,
 		     const struct coll_rec *rec)
 {
 	const struct coll_mmap *m = &rec->origin.mmap;
-	struct coll_map *map = calloc(1, sizeof(*map));
+	struct coll_map *map;
 
+	drop(t, rec->origin.handle);
+	if (rec->origin.gone)
+		return 0;
+	map = calloc(1, sizeof(*map));
 	if (!map)
 		return -ENOMEM;
-	drop(t, rec->origin.handle);
 	map->start = m->start;
 	map->end = m->start + m->len;
 	if (rec->origin.region) {

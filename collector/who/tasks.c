@@ -485,8 +485,10 @@ struct coll_task *coll_tasks_switch(struct coll_tasks *t, uint32_t tgid, uint32_
 		task->noted = false;
 	}
 	task->parent = who->parent ? who->parent : task->parent;
+	/* a thread that exits has none any more, and is still the program that it was */
+	if (exe || !task->told || task->execs != who->execs)
+		task->exe = exe;
 	task->execs = who->execs;
-	task->exe = exe;
 	task->known = task->told = true;
 	switch_thread(t, tgid, tid, who);
 	return task;

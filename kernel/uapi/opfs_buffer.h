@@ -49,8 +49,8 @@
 #define OPK_EVENT_COUNTER(event) ((__u32)(event)&0xff)
 /*
  * Resolved some time after the sample was taken, while another thread shared the
- * address space and could have changed the mapping meanwhile.  The sample's task itself
- * has not run user code between.
+ * address space and could have changed the mapping meanwhile; or so much later that the
+ * sample's task itself went on.
  */
 #define OPK_EVENT_LATE ((__u64)1 << 31)
 
@@ -117,7 +117,8 @@ enum opk_code {
 	OPK_IBS_FETCH = 13,
 	OPK_IBS_OP = 14,
 	/*
-	 * What a cookie means; told before its first use, again after OPK_HELLO.
+	 * What a cookie means; told before its first use, again after OPK_HELLO.  There
+	 * is no order among cookies, nor are they all that follow a smallest one.
 	 * arg: cookie (1..).
 	 *	[0] device: major << 32 | minor	[1] inode
 	 *	[2] inode generation (low 32 bits), length of build-id in bytes
@@ -126,9 +127,9 @@ enum opk_code {
 	 *	[5][6][7] build-id, first 20 bytes, zero padded
 	 *	[8] bytes of the path, without a NUL
 	 *	[9].. path, NUL padded to whole words
-	 * The path is below the root of the mount namespace that the file was mapped in,
-	 * whatever a task's own root directory is.  It is empty if it was too long or
-	 * could not be told.
+	 * The path is as the initial namespace's root sees it.  That of a file which is
+	 * mounted in another namespace only is below the root of that, whatever a task's
+	 * own root directory is.  It is empty if it was too long or could not be told.
 	 */
 	OPK_IMAGE = 15,
 	/*
@@ -174,6 +175,10 @@ enum opk_code {
 	 * read() then returns 0 once.  A new start begins with OPK_HELLO.
 	 */
 	OPK_BYE = 22,
+	/*
+	 * A cookie that no record names any more, before OPK_HELLO.  arg: cookie.
+	 */
+	OPK_IMAGE_GONE = 23,
 };
 
 #define OPK_MAGIC 0x314655425346504fULL /* "OPFSBUF1" */
@@ -203,10 +208,12 @@ enum opk_lost {
 	OPK_LOST_NO_MAPPING = 3,     /* user pc in no mapping when it was resolved */
 	OPK_LOST_EXITED = 4,         /* the task exited or called exec before */
 	OPK_LOST_NO_WORK = 5,        /* too many samples waited to be resolved */
-	OPK_LOST_NO_IMAGE = 6,       /* table of images full, or no memory for an image */
+	OPK_LOST_NO_IMAGE = 6,       /* no room for its image in the table */
 	OPK_LOST_STOPPED = 7,        /* waited to be resolved when sampling was stopped */
 	OPK_LOST_BAD_PC = 8, /* no address of user code or kernel: cannot be told */
 	OPK_LOST_NESTED = 9, /* an NMI in the middle of another sample's handling */
+	/* 10: a sample time that passed before the timer's interrupt came */
+	OPK_LOST_BUSY = 11, /* another thread changed the address space all the time */
 	OPK_NR_LOST
 };
 

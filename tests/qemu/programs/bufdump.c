@@ -29,13 +29,20 @@
 
 #include "kernel/uapi/opfs_buffer.h"
 
-enum { MAX_IMAGES = 4096, MAX_TRAPS = 16, MAX_CPUS = 64, MAX_COUNTERS = 256, PATH = 256 };
+enum {
+	MAX_IMAGES = 16384,
+	MAX_TRAPS = 16,
+	MAX_CPUS = 64,
+	MAX_COUNTERS = 256,
+	PATH = 256
+};
 enum { BUFFER_WORDS = 8192, PAGE = 4096 };
 
 struct image {
 	char path[PATH];
 	uint64_t size, samples, trapped, late_trapped, trap;
-	bool known, has_trap;
+	uint32_t cookie;
+	bool known, has_trap; /* known: the cookie stands for it now */
 };
 
 static struct {
@@ -48,7 +55,8 @@ static struct {
 	uint64_t samples, user, kernel, anon, idle, late, trapped, late_trapped;
 	uint64_t tasks, exits, modules, traces, frames, aborted, counters, told_taken;
 	uint64_t hellos, byes, skipped, words, mistakes, time_ns, since_hello, lost_since;
-	unsigned nr_traps;
+	uint64_t images_gone;
+	unsigned nr_traps, nr_images;
 } all;
 
 /* Context, as records told it. */
@@ -75,20 +83,36 @@ __attribute__((format(printf, 1, 2))) static void mistake(const char *format, ..
 	va_end(args);
 }
 
+/* The image that a cookie stands for now, or NULL. */
+static struct image *find_image(uint32_t cookie)
+{
+	static struct image *last = all.images;
+
+	if (last->known && last->cookie == cookie)
+		return last;
+	for (unsigned i = all.nr_images; i--;) {
+		last = &all.images[i];
+		if (last->known && last->cookie == cookie)
+			return last;
+	}
+	return NULL;
+}
+
 static struct image *image_of(uint32_t cookie)
 {
-	if (!cookie || cookie >= MAX_IMAGES || !all.images[cookie].known) {
+	static struct image nobodys;
+	struct image *image = find_image(cookie);
+
+	if (!image)
 		mistake("cookie %" PRIu32 " was not told", cookie);
-		return &all.images[0];
-	}
-	return &all.images[cookie];
+	return image ? image : &nobodys;
 }
 
 static const char *place(void)
 {
 	if (now.is_kernel)
 		return "kernel";
-	return now.is_anon ? "anon" : all.images[now.cookie % MAX_IMAGES].path;
+	return now.is_anon ? "anon" : image_of(now.cookie)->path;
 }
 
 static void count_user(uint64_t pc, bool late)
@@ -252,18 +276,26 @@ static void on_image(uint32_t arg, const uint64_t *w, unsigned n)
 	uint64_t len = w[8];
 	struct image *image;
 
-	if (!arg || arg >= MAX_IMAGES || len > (n - 9) * sizeof(*w) ||
-	    (w[2] >> 32 & 0xff) > 20) {
+	if (!arg || find_image(arg) || len > (n - 9) * sizeof(*w) ||
+	    (w[2] >> 32 & 0xff) > 20 || all.nr_images == MAX_IMAGES) {
 		mistake("an image with cookie %u, %" PRIu64 " bytes of path", arg, len);
 		return;
 	}
-	image = &all.images[arg];
+	image = &all.images[all.nr_images++];
 	image->known = true;
+	image->cookie = arg;
 	image->size = w[4];
 	snprintf(image->path, sizeof(image->path), "%.*s", (int)len, (const char *)&w[9]);
 	set_trap(image);
 	if (list_files)
 		print_file(w, image->path);
+}
+
+static void on_image_gone(uint32_t arg, const uint64_t *w, unsigned n)
+{
+	(void)w, (void)n;
+	image_of(arg)->known = false;
+	all.images_gone++;
 }
 
 static void on_task_exit(uint32_t arg, const uint64_t *w, unsigned n)
@@ -292,7 +324,7 @@ static void on_hello(uint32_t arg, const uint64_t *w, unsigned n)
 	all.hellos++;
 	all.since_hello = all.lost_since = 0;
 	all.time_ns = w[1];
-	for (unsigned i = 0; i < MAX_IMAGES; i++)
+	for (unsigned i = 0; i < all.nr_images; i++)
 		all.images[i].known = false;
 }
 
@@ -342,6 +374,7 @@ static const struct record {
 	[OPK_TIME] = { on_time, 1 },
 	[OPK_COUNTER] = { on_counter, 6 },
 	[OPK_BYE] = { on_bye, 3 },
+	[OPK_IMAGE_GONE] = { on_image_gone, 0 },
 };
 
 static const char *const lost_names[OPK_NR_LOST] = {
@@ -354,6 +387,7 @@ static const char *const lost_names[OPK_NR_LOST] = {
 	[OPK_LOST_STOPPED] = "stopped",
 	[OPK_LOST_BAD_PC] = "bad_pc",
 	[OPK_LOST_NESTED] = "nested",
+	[OPK_LOST_BUSY] = "busy",
 };
 
 /* Takes one record off the words; returns how many it was, 0 if it is not all there. */
@@ -427,7 +461,8 @@ static void print_all(void)
 	uint64_t lost = 0;
 
 	for (unsigned i = 1; i < OPK_NR_LOST; i++) {
-		printf("lost_%s %" PRIu64 "\n", lost_names[i], all.lost[i]);
+		if (lost_names[i])
+			printf("lost_%s %" PRIu64 "\n", lost_names[i], all.lost[i]);
 		lost += all.lost[i];
 	}
 	for (unsigned i = 0; i < MAX_CPUS; i++)
@@ -443,9 +478,9 @@ static void print_all(void)
 	LINE(trapped), LINE(late_trapped);
 	LINE(tasks), LINE(exits), LINE(modules), LINE(traces), LINE(frames),
 		LINE(aborted);
-	LINE(counters), LINE(skipped), LINE(words), LINE(mistakes);
+	LINE(counters), LINE(images_gone), LINE(skipped), LINE(words), LINE(mistakes);
 #undef LINE
-	for (unsigned i = 0; i < MAX_IMAGES; i++) {
+	for (unsigned i = 0; i < all.nr_images; i++) {
 		const struct image *image = &all.images[i];
 
 		if (image->samples)

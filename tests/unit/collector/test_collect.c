@@ -303,6 +303,41 @@ Test(collect, files_placed_samples_as_they_are_told)
 	expect_balance();
 }
 
+Test(collect, knows_a_handle_no_longer_that_has_gone)
+{
+	c.tree = false;
+	tell_file(1, "/bin/prog");
+	tell_file(2, "/lib/lib.so");
+	placed_at(30, 2, 0x20);
+	TELL(0, ORIGIN, .origin = { .handle = 2, .gone = true });
+	TELL(0, ORIGIN, .origin = { .handle = 99, .gone = true }); /* never was one */
+	placed_at(30, 2, 0x20);
+	cr_expect_eq(counted(DASH "{root}/lib/lib.so" LEAF, 0x20), 1);
+	cr_expect_eq(stat_of(SPEC_STAT_LOST_STREAM), 1);
+	tell_file(2, "/lib/other.so");
+	placed_at(30, 2, 0x20);
+	cr_expect_eq(counted(DASH "{root}/lib/other.so" LEAF, 0x20), 1);
+	expect_balance();
+}
+
+Test(collect, keeps_the_application_of_a_task_that_exits)
+{
+	const struct coll_place place = { .kernel = true, .at = 0x10 };
+
+	c.tree = false;
+	tell_file(1, "/bin/prog");
+	placed_at(30, 1, 0x10);
+	switch_task(0, 0);
+	placed(30, &place, 1);
+	cr_expect_str_eq(coll_tasks_find(&c.tasks, 30)->exe->path, "/bin/prog");
+	/* what it executed after that is not known */
+	switch_task(0, 0);
+	who.execs++;
+	placed(30, &place, 1);
+	cr_expect_null(coll_tasks_find(&c.tasks, 30)->exe);
+	who.execs--;
+}
+
 /* A row of the tasks table. */
 static const char *named(uint32_t tgid, uint32_t tid, const struct spec_tasks *t)
 {

@@ -37,7 +37,7 @@ static int take(void *ctx, const struct coll_rec *rec)
 			memcpy(t->regs, t->ext.regs, t->ext.nr * sizeof(*t->regs));
 		}
 	}
-	if (rec->kind == COLL_REC_ORIGIN)
+	if (rec->kind == COLL_REC_ORIGIN && !rec->origin.gone)
 		strcpy(t->text, rec->origin.mmap.filename);
 	if (rec->kind == COLL_REC_MODULE)
 		strcpy(t->text, rec->module->name);
@@ -269,6 +269,17 @@ Test(stream, marks_deleted_files_as_the_kernel_does)
 	cr_assert_eq(feed(), 0);
 	cr_expect_str_eq(taken[0].text, "/bin/x (deleted)");
 	cr_expect_str_eq(taken[1].text, "/bin/x (deleted)");
+}
+
+Test(stream, tells_which_images_have_gone)
+{
+	put_note(&in, OPK_IMAGE_GONE, 0, NULL, 0);
+	put_note(&in, OPK_IMAGE_GONE, 1048577, NULL, 0);
+	cr_assert_eq(feed(), 0);
+	cr_assert_eq(nr_taken, 1);
+	cr_expect_eq(taken[0].rec.kind, COLL_REC_ORIGIN);
+	cr_expect_eq(taken[0].rec.origin.handle, 1048577);
+	cr_expect(taken[0].rec.origin.gone);
 }
 
 Test(stream, tells_every_loss_by_its_reason)
