@@ -133,10 +133,10 @@ static void key_of_file(const struct file *file, struct image_key *key)
 
 static struct image **bucket_of(const struct image_key *key)
 {
-	const u32 *words = (const u32 *)&key->file;
+	u32 hash =
+		jhash_2words((unsigned long)key->file.dentry >> 4, key->file.ino, seed);
 
-	return &buckets[jhash2(words, sizeof(key->file) / sizeof(*words), seed) &
-			((1U << bucket_bits) - 1)];
+	return &buckets[hash & ((1U << bucket_bits) - 1)];
 }
 
 /* Who has enough versions gets the newest of them, which is in front of the others. */

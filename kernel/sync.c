@@ -20,7 +20,7 @@ enum { TICK = HZ / 4, SOON = HZ / 200 + 1 };
 static struct workqueue_struct *queue;
 static struct delayed_work work;
 static bool ticking;
-static unsigned long ticked; /* in jiffies */
+static unsigned long last_tick; /* in jiffies */
 
 static DEFINE_MUTEX(sync_mutex);
 /* All under sync_mutex. */
@@ -63,23 +63,33 @@ static unsigned int tell_places(const u64 *record)
 	return 0;
 }
 
+/* Tells all images that a sample names.  0, or the enum opk_lost. */
+static unsigned int tell_images(struct opk_task *task)
+{
+	unsigned int lost = tell_places(words);
+	int rc;
+
+	if (lost)
+		return lost;
+	rc = tell_image(task->app);
+	if (rc == -ENOSPC)
+		return OPK_LOST_EVENT_OVERFLOW;
+	if (rc) {
+		opk_count(OPK_STAT_NO_APP);
+		task->app = 0;
+	}
+	return 0;
+}
+
 static void put(struct opk_cpu *cpu)
 {
 	struct opk_task task = cpu->read_task;
-	unsigned int lost;
+	unsigned int lost = *words & OPK_REC_EXIT ? 0 : tell_images(&task);
 
-	if (!(*words & OPK_REC_EXIT)) {
-		lost = tell_places(words);
-		if (lost) {
-			opk_count(lost);
-			return;
-		}
-		if (tell_image(task.app)) {
-			opk_count(OPK_STAT_NO_APP);
-			task.app = 0;
-		}
-	}
-	opk_event_put(cpu->cpu, &task, words);
+	if (lost)
+		opk_count(lost);
+	else
+		opk_event_put(cpu->cpu, &task, words);
 }
 
 static void drain(struct opk_cpu *cpu)
@@ -95,13 +105,16 @@ static void drain(struct opk_cpu *cpu)
 	}
 }
 
-static void sync(void)
+/* @ticked: a quarter of a second has passed. */
+static void sync(bool ticked)
 {
 	struct opk_cpu *cpu;
 	unsigned int nr;
 
 	mutex_lock(&sync_mutex);
 	opk_works_bury();
+	if (ticked)
+		opk_images_tick();
 	opk_images_before();
 	opk_event_time(ktime_get_ns());
 	for_each_possible_cpu(nr) {
@@ -116,7 +129,7 @@ static void sync(void)
 
 static void sync_asked(struct work_struct *unused)
 {
-	sync();
+	sync(false);
 }
 
 static DECLARE_WORK(asked, sync_asked);
@@ -139,14 +152,13 @@ void opk_sync_unblock(void)
 
 static void tick(struct work_struct *unused)
 {
-	bool due = time_after_eq(jiffies, ticked + TICK);
+	bool due = time_after_eq(jiffies, last_tick + TICK);
 
 	if (due) {
-		ticked = jiffies;
-		opk_images_tick();
+		last_tick = jiffies;
 		opk_guard_refresh();
 	}
-	sync();
+	sync(due);
 	/* Files that are still to be told keep their file systems busy. */
 	if (READ_ONCE(ticking))
 		queue_delayed_work(queue, &work, opk_images_hold() ? SOON : TICK);
@@ -160,7 +172,7 @@ void opk_sync_soon(void)
 
 void opk_sync_begin(void)
 {
-	ticked = jiffies;
+	last_tick = jiffies;
 	WRITE_ONCE(ticking, true);
 	queue_delayed_work(queue, &work, TICK);
 }
