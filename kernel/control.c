@@ -17,8 +17,8 @@
 #include "images.h"
 #include "notices.h"
 #include "oprofilefs.h"
-#include "source_perf.h"
-#include "source_timer.h"
+#include "perf_source.h"
+#include "timer_source.h"
 #include "stats.h"
 #include "sync.h"
 

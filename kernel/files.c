@@ -11,7 +11,7 @@
 #include "control.h"
 #include "event_buffer.h"
 #include "oprofilefs.h"
-#include "source_perf.h"
+#include "perf_source.h"
 #include "stats.h"
 #include "sync.h"
 

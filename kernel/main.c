@@ -6,8 +6,8 @@
 #include "control.h"
 #include "notices.h"
 #include "oprofilefs.h"
-#include "source_perf.h"
-#include "source_timer.h"
+#include "perf_source.h"
+#include "timer_source.h"
 #include "sync.h"
 
 static int __init opk_init(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef OPK_SOURCE_TIMER_H
-#define OPK_SOURCE_TIMER_H
+#ifndef OPK_TIMER_SOURCE_H
+#define OPK_TIMER_SOURCE_H
 
 #include "opfs_source.h"
 

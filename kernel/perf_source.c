@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include "source_perf.h"
+#include "perf_source.h"
 
 #include <linux/err.h>
 #include <linux/fs.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include "source_timer.h"
+#include "timer_source.h"
 
 #include <asm/irq_regs.h>
 #include <linux/hrtimer.h>
