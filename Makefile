@@ -342,7 +342,9 @@ bench-mount: all benches
 
 # The driver is built by the kernel's own build, in a copy, for KDIR's kernel.
 DRIVER = $(abspath $(O))/driver
-KBUILD = $(MAKE) -C $(KDIR) O= M=$(DRIVER)
+KBUILD = $(MAKE) -C $(KDIR) M=$(DRIVER)
+# To the kernel's build O= on the command line, even empty, is where the kernel was built.
+driver driver-install analyze-driver: MAKEOVERRIDES := $(filter-out O=%,$(MAKEOVERRIDES))
 
 .PHONY: driver driver-source driver-install driver-dkms
 driver-source:
@@ -350,7 +352,7 @@ driver-source:
 		echo "opfs: $(KDIR) is no kernel to build for:" \
 		"install its headers (linux-headers-...), or set KDIR=" >&2; exit 1; }
 	$(Q)mkdir -p $(DRIVER)/uapi
-	$(Q)cp -pu kernel/*.[ch] kernel/Makefile $(DRIVER)
+	$(Q)cp -pu kernel/*.[ch] kernel/probe.sh kernel/Makefile $(DRIVER)
 	$(Q)cp -pu kernel/uapi/*.h $(DRIVER)/uapi
 driver: driver-source
 	$(Q)+$(KBUILD) modules
@@ -363,11 +365,11 @@ analyze-driver: driver-source
 	$(Q)+$(KBUILD) C=1 CF="-Wsparse-error -Wno-unknown-attribute" W=1 modules
 	$(Q)[ -z "$(CHECKPATCH)" ] || perl $(CHECKPATCH) --no-tree --no-summary --terse \
 		--max-line-length=90 \
-		--ignore LINUX_VERSION_CODE,CONSTANT_COMPARISON,SPLIT_STRING \
+		--ignore CONSTANT_COMPARISON,SPLIT_STRING \
 		--file kernel/*.[ch] kernel/uapi/*.h
 driver-dkms:
 	$(Q)install -d $(DESTDIR)/usr/src/opfs-sampler-$(VERSION)/uapi
-	$(Q)install -m 644 kernel/*.[ch] kernel/Makefile \
+	$(Q)install -m 644 kernel/*.[ch] kernel/probe.sh kernel/Makefile \
 		$(DESTDIR)/usr/src/opfs-sampler-$(VERSION)
 	$(Q)install -m 644 kernel/uapi/*.h $(DESTDIR)/usr/src/opfs-sampler-$(VERSION)/uapi
 	$(Q)sed 's/@VERSION@/$(VERSION)/' kernel/dkms.conf.in \

@@ -2,20 +2,24 @@
 #ifndef OPK_COMPAT_H
 #define OPK_COMPAT_H
 
-/* All differences between the kernels that the driver is built for. */
+/*
+ * All differences between the kernels that the driver is built for.  What a kernel has is
+ * found out by probe.sh.
+ */
 
 #include <linux/dcache.h>
 #include <linux/fs.h>
 #include <linux/hrtimer.h>
 #include <linux/mm_types.h>
 #include <linux/module.h>
-#include <linux/version.h>
+
+#include "probed.h"
 
 static inline void opk_hrtimer_init(struct hrtimer *timer,
 				    enum hrtimer_restart (*expired)(struct hrtimer *),
 				    enum hrtimer_mode mode)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
+#if OPK_HAS_HRTIMER_SETUP
 	hrtimer_setup(timer, expired, CLOCK_MONOTONIC, mode);
 #else
 	hrtimer_init(timer, CLOCK_MONOTONIC, mode);
@@ -25,7 +29,7 @@ static inline void opk_hrtimer_init(struct hrtimer *timer,
 
 static inline struct timespec64 opk_mtime(const struct inode *inode)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
+#if OPK_HAS_INODE_GET_MTIME
 	return inode_get_mtime(inode);
 #else
 	return inode->i_mtime;
@@ -34,8 +38,11 @@ static inline struct timespec64 opk_mtime(const struct inode *inode)
 
 static inline void opk_inode_times(struct inode *inode)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
+#if OPK_HAS_SIMPLE_INODE_INIT_TS
 	simple_inode_init_ts(inode);
+#elif OPK_HAS_INODE_SET_CTIME_CURRENT
+	inode->i_atime = inode_set_ctime_current(inode);
+	inode->i_mtime = inode->i_atime;
 #else
 	inode->i_atime = current_time(inode);
 	inode->i_mtime = inode->i_atime;
@@ -49,7 +56,7 @@ static inline void opk_inode_times(struct inode *inode)
  */
 static inline const struct path *opk_file_path(const struct file *file)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0)
+#if OPK_HAS_FILE_USER_PATH
 	return file_user_path(file);
 #else
 	return &file->f_path;
@@ -62,7 +69,7 @@ static inline struct file *opk_get_exe_file(struct mm_struct *mm)
 	struct file *file;
 
 	rcu_read_lock();
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
+#if OPK_HAS_GET_FILE_RCU_PLACE
 	file = get_file_rcu(&mm->exe_file);
 #else
 	file = rcu_dereference(mm->exe_file);
@@ -75,7 +82,7 @@ static inline struct file *opk_get_exe_file(struct mm_struct *mm)
 
 static inline unsigned long opk_module_text(const struct module *mod, unsigned long *size)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
+#if OPK_HAS_MODULE_MEM
 	*size = mod->mem[MOD_TEXT].size;
 	return (unsigned long)mod->mem[MOD_TEXT].base;
 #else
@@ -87,7 +94,7 @@ static inline unsigned long opk_module_text(const struct module *mod, unsigned l
 /* Adds a new inode to a dentry that stays until the file system is gone. */
 static inline void opk_d_add(struct dentry *dentry, struct inode *inode)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 19, 0)
+#if OPK_HAS_D_MAKE_PERSISTENT
 	d_make_persistent(dentry, inode);
 	dput(dentry);
 #else
@@ -95,20 +102,36 @@ static inline void opk_d_add(struct dentry *dentry, struct inode *inode)
 #endif
 }
 
-/* The arguments of the tracepoint sched_process_exit. */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
+/*
+ * The arguments of tracepoints.  Functions with these are given to the tracepoint without
+ * their type: check_trace_callback_type_...() of trace/events/sched.h compares it.
+ */
+#if OPK_HAS_EXIT_GROUP_DEAD
 #define OPK_EXIT_ARGS void *data, struct task_struct *task_gone, bool group_dead
 #else
 #define OPK_EXIT_ARGS void *data, struct task_struct *task_gone
 #endif
 
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 19, 0)
+#if OPK_HAS_SWITCH_STATE_LAST
+#define OPK_SWITCH_ARGS                                                                  \
+	void *data, bool preempt, struct task_struct *prev, struct task_struct *next,    \
+		unsigned int prev_state
+#elif OPK_HAS_SWITCH_STATE_FIRST
+#define OPK_SWITCH_ARGS                                                                  \
+	void *data, bool preempt, unsigned int prev_state, struct task_struct *prev,     \
+		struct task_struct *next
+#else
+#define OPK_SWITCH_ARGS                                                                  \
+	void *data, bool preempt, struct task_struct *prev, struct task_struct *next
+#endif
+
+#if OPK_HAS_D_MAKE_PERSISTENT
 #define opk_kill_super kill_anon_super
 #else
 #define opk_kill_super kill_litter_super
 #endif
 
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 18, 0)
+#if OPK_HAS_INODE_JUST_DROP
 #define opk_drop_inode inode_just_drop
 #else
 #define opk_drop_inode generic_delete_inode

@@ -9,6 +9,7 @@
 #include <linux/string.h>
 #include <linux/timekeeping.h>
 #include <linux/tracepoint.h>
+#include <trace/events/sched.h>
 
 #include "compat.h"
 #include "control.h"
@@ -75,6 +76,7 @@ static void find_exit(struct tracepoint *point, void *unused)
 
 void opk_notices_begin(void)
 {
+	check_trace_callback_type_sched_process_exit(task_exits);
 	/* Without it the stream only lacks these notices. */
 	watching = exit_point && !tracepoint_probe_register(exit_point, task_exits, NULL);
 	if (!watching)
