@@ -12,6 +12,9 @@
 #include <linux/hrtimer.h>
 #include <linux/mm_types.h>
 #include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/sched/rt.h>
+#include <uapi/linux/sched/types.h>
 
 #include "probed.h"
 
@@ -112,19 +115,6 @@ static inline void opk_d_add(struct dentry *dentry, struct inode *inode)
 #define OPK_EXIT_ARGS void *data, struct task_struct *task_gone
 #endif
 
-#if OPK_HAS_SWITCH_STATE_LAST
-#define OPK_SWITCH_ARGS                                                                  \
-	void *data, bool preempt, struct task_struct *prev, struct task_struct *next,    \
-		unsigned int prev_state
-#elif OPK_HAS_SWITCH_STATE_FIRST
-#define OPK_SWITCH_ARGS                                                                  \
-	void *data, bool preempt, unsigned int prev_state, struct task_struct *prev,     \
-		struct task_struct *next
-#else
-#define OPK_SWITCH_ARGS                                                                  \
-	void *data, bool preempt, struct task_struct *prev, struct task_struct *next
-#endif
-
 #if OPK_HAS_D_MAKE_PERSISTENT
 #define opk_kill_super kill_anon_super
 #else
@@ -136,5 +126,21 @@ static inline void opk_d_add(struct dentry *dentry, struct inode *inode)
 #else
 #define opk_drop_inode generic_delete_inode
 #endif
+
+/* Has the current thread run before all others, those of real-time priorities too. */
+static inline void opk_run_first(void)
+{
+#if OPK_HAS_SCHED_SETATTR_NOCHECK
+	struct sched_attr attr = {
+		.size = sizeof(attr),
+		.sched_policy = SCHED_FIFO,
+		.sched_priority = MAX_RT_PRIO - 1,
+	};
+
+	sched_setattr_nocheck(current, &attr);
+#else
+	sched_set_fifo(current);
+#endif
+}
 
 #endif

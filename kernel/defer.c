@@ -8,11 +8,9 @@
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
-#include <linux/sched/rt.h>
 #include <linux/slab.h>
 #include <linux/smpboot.h>
 #include <linux/timekeeping.h>
-#include <uapi/linux/sched/types.h>
 
 #include "compat.h"
 #include "cpu_buffer.h"
@@ -249,16 +247,10 @@ static void do_work(unsigned int nr)
 	}
 }
 
-/* No sampled thread may run on before, be it of a real-time priority. */
+/* No sampled thread may go on before, be it of a real-time priority. */
 static void be_first(unsigned int nr)
 {
-	struct sched_attr attr = {
-		.size = sizeof(attr),
-		.sched_policy = SCHED_FIFO,
-		.sched_priority = MAX_RT_PRIO - 1,
-	};
-
-	sched_setattr_nocheck(current, &attr);
+	opk_run_first();
 }
 
 static struct smp_hotplug_thread threads = {

@@ -44,8 +44,7 @@ has()
 	} &
 }
 
-# task_work_add() is declared by every kernel, but most export it to no module, and some
-# only to modules that they name.
+# What is declared need not be exported, or only to modules that the kernel names.
 is_exported()
 {
 	awk -F '\t' -v symbol="$1" '$2 == symbol && $5 == "" { found = 1 }
@@ -110,15 +109,7 @@ has D_MAKE_PERSISTENT 'linux/dcache.h linux/fs.h' '
 has EXIT_GROUP_DEAD trace/events/sched.h '
 	extern void callback(void *, struct task_struct *, bool);
 	check_trace_callback_type_sched_process_exit(callback);' "$@"
-has SWITCH_STATE_LAST trace/events/sched.h '
-	extern void callback(void *, bool, struct task_struct *, struct task_struct *,
-			     unsigned int);
-	check_trace_callback_type_sched_switch(callback);' "$@"
-has SWITCH_STATE_FIRST trace/events/sched.h '
-	extern void callback(void *, bool, unsigned int, struct task_struct *,
-			     struct task_struct *);
-	check_trace_callback_type_sched_switch(callback);' "$@"
-has_export TASK_WORK_ADD task_work_add
+has_export SCHED_SETATTR_NOCHECK sched_setattr_nocheck
 wait
 
 {
