@@ -384,3 +384,16 @@ void opk_add_sample(struct pt_regs *regs, unsigned int counter, const struct opk
 	opk_stats_delay(opk_guard_spent(&cpu->guard, begin));
 }
 EXPORT_SYMBOL_GPL(opk_add_sample);
+
+void opk_add_missed(struct pt_regs *regs, unsigned long n)
+{
+	if (!READ_ONCE(opk_running) || !this_cpu_read(opk_cpu))
+		return;
+	if (is_idle(regs)) {
+		opk_count_many(OPK_STAT_IDLE, n);
+		return;
+	}
+	opk_count_many(OPK_STAT_RECEIVED, n);
+	opk_count_many(OPK_LOST_MISSED, n);
+}
+EXPORT_SYMBOL_GPL(opk_add_missed);

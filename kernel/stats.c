@@ -22,6 +22,7 @@ static const char *const names[OPK_NR_STATS] = {
 	[OPK_LOST_STOPPED] = "lost_stopped",
 	[OPK_LOST_BAD_PC] = "lost_bad_pc",
 	[OPK_LOST_NESTED] = "lost_nested",
+	[OPK_LOST_MISSED] = "lost_missed",
 	[OPK_LOST_BUSY] = "lost_busy",
 	[OPK_STAT_RECEIVED] = "received",
 	[OPK_STAT_STORED] = "stored",

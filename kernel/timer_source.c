@@ -19,10 +19,13 @@ static u64 period_ns;
 static enum hrtimer_restart expired(struct hrtimer *t)
 {
 	struct pt_regs *regs = get_irq_regs();
+	u64 periods;
 
 	if (regs)
 		opk_add_sample(regs, OPK_COUNTER_TIMER, NULL);
-	hrtimer_forward_now(t, ns_to_ktime(period_ns));
+	periods = hrtimer_forward_now(t, ns_to_ktime(period_ns));
+	if (regs && periods > 1)
+		opk_add_missed(regs, periods - 1);
 	return HRTIMER_RESTART;
 }
 

@@ -48,6 +48,8 @@ static const struct hint {
 	{ SPEC_STAT_LOST_EVENT_BUFFER,
 	  "more in /dev/oprofile/buffer_size, or a lower rate (-F)" },
 	{ SPEC_STAT_LOST_IMAGE_TABLE, "load the driver with images=N (see modinfo)" },
+	{ SPEC_STAT_LOST_MISSED,
+	  "a lower rate (-F); a virtual machine may have been kept waiting" },
 	{ SPEC_STAT_LOST_STREAM, "was the stream saved to its end?" },
 	{ SPEC_STAT_LOST_KERNEL,
 	  "code the kernel made itself (BPF, trampolines), or a --vmlinux that is not "

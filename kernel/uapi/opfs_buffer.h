@@ -212,7 +212,8 @@ enum opk_lost {
 	OPK_LOST_STOPPED = 7,        /* waited to be resolved when sampling was stopped */
 	OPK_LOST_BAD_PC = 8, /* no address of user code or kernel: cannot be told */
 	OPK_LOST_NESTED = 9, /* an NMI in the middle of another sample's handling */
-	/* 10: a sample time that passed before the timer's interrupt came */
+	/* The timer's interrupt came too late: these sample times passed meanwhile. */
+	OPK_LOST_MISSED = 10,
 	OPK_LOST_BUSY = 11, /* another thread changed the address space all the time */
 	OPK_NR_LOST
 };

@@ -32,6 +32,8 @@ STAT(LOST_STOPPED, "lost_stopped", LOSS, "still to be resolved when sampling was
 STAT(LOST_BAD_ADDRESS, "lost_bad_address", LOSS,
 	"address that is neither user code nor kernel")
 STAT(LOST_NESTED, "lost_nested", LOSS, "taken in the middle of another sample's handling")
+STAT(LOST_MISSED, "lost_missed", LOSS,
+	"their time had passed when the driver's timer came too late")
 STAT(LOST_BUSY, "lost_busy", LOSS,
 	"the process changed its mappings until the driver gave up")
 STAT(LOST_STREAM, "lost_stream", LOSS, "part of a buffer stream that makes no sense")

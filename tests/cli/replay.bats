@@ -272,11 +272,12 @@ user"
 	lost 7 70
 	lost 8 80
 	lost 9 90
+	lost 10 100
 	lost 77 5
-	bye taken=460 throttles=3 aborted=4
+	bye taken=560 throttles=3 aborted=4
 	END
 	[ "$status" = 0 ]
-	is total_samples 460
+	is total_samples 560
 	is lost_cpu_buffer 10
 	is lost_event_buffer 20
 	is lost_no_mapping 30
@@ -286,6 +287,7 @@ user"
 	is lost_stopped 70
 	is lost_bad_address 80
 	is lost_nested 90
+	is lost_missed 100
 	is lost_records_by_kernel 9 # of a reason not known, and what was told by nobody
 	is throttle_events 3
 	is bt_aborted 4

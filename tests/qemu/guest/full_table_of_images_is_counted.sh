@@ -20,7 +20,8 @@ for pid in $(cut -d ' ' -f 1 started); do
 done
 stop >told
 expect lost_no_image -ge 10
-[ "$(of lost)" = "$(of lost_no_image)" ] || fail "lost for another reason: $(cat told)"
+[ "$(lost_after_all)" = "$(of lost_no_image)" ] ||
+	fail "lost for another reason: $(cat told)"
 # "sample PATH PC tgid T ...": of the process's own program, or before it became that.
 awk 'NR == FNR { program[$1] = $2; next }
 	$1 != "sample" || !($5 in program) { next }
@@ -34,5 +35,5 @@ start
 until_taken 100 programs/40 300
 stop
 [ "$(samples_of /tmp/test/programs/40)" -ge 5 ] || fail "40 has no room"
-expect lost -eq 0
+expect_no_loss
 unload

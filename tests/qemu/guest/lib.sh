@@ -82,12 +82,18 @@ until_taken()
 {
 	local want
 
-	want=$(($(get stats/received) + $1))
+	want=$(($(taken) + $1))
 	shift
 	while :; do
 		"$@" || fail "$*"
-		[ "$(get stats/received)" -lt "$want" ] || break
+		[ "$(taken)" -lt "$want" ] || break
 	done
+}
+
+# Samples that were taken so far: those that a late timer missed were not.
+taken()
+{
+	echo $(($(get stats/received) - $(get stats/lost_missed)))
 }
 
 # Reads the buffer into ./out until the driver is stopped; words go to bufdump.
@@ -133,6 +139,18 @@ of()
 samples_of()
 {
 	awk -v path="$1" '$1 == "image" && $3 == path { n += $2 } END { print n + 0 }' out
+}
+
+# Samples of ./out that were taken and lost: how many a late timer missed is up to the
+# host.
+lost_after_all()
+{
+	echo $(($(of lost) - $(of lost_missed)))
+}
+
+expect_no_loss()
+{
+	[ "$(lost_after_all)" = 0 ] || fail "$(lost_after_all) samples are lost: $(tell)"
 }
 
 # expect NAME -gt NUMBER, and the like

@@ -11,7 +11,7 @@ stop
 cat storm
 grep -q '^coinciding [1-9]' storm || fail "the libraries never took each other's place"
 expect late -eq 0
-expect lost -eq 0
+expect_no_loss
 one=$(samples_of /bin/libtwin_1.so)
 two=$(samples_of /bin/libtwin_2.so)
 [ "$one" -ge 10 ] && [ "$two" -ge 10 ] || fail "few samples: $one, $two"

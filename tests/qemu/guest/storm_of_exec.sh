@@ -11,5 +11,5 @@ stop
 [ "$(samples_of /bin/twin_2)" -ge 10 ] || fail "few samples: $(cat out)"
 # exec kills the other thread and waits for it: what that ran is resolved before.
 expect late_trapped -eq 0
-expect lost -eq 0
+expect_no_loss
 unload

@@ -9,5 +9,5 @@ stop
 expect user -ge 10
 # Nothing shares their address spaces, and they are resolved before they are gone.
 expect late -eq 0
-expect lost -eq 0
+expect_no_loss
 unload

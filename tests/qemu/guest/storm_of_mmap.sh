@@ -14,6 +14,6 @@ two=$(samples_of /bin/libtwin_2.so)
 [ "$(get stats/resolved_late)" = "$(of late)" ] || fail "late: $(get stats/resolved_late)"
 # Each thread remaps only what it itself works in.
 expect late_trapped -eq 0
-[ $(($(of lost) * 100)) -le "$(of samples)" ] || fail "too many lost"
+[ $(($(lost_after_all) * 100)) -le "$(of samples)" ] || fail "too many lost"
 echo "worst delay: $(get stats/worst_delay_ns) ns"
 unload

@@ -20,7 +20,7 @@ stop
 [ "$(get stats/resolved_irq)" = 0 ] ||
 	fail "resolved in interrupts: $(get stats/resolved_irq)"
 expect late -eq 0
-expect lost -eq 0
+expect_no_loss
 echo "by pages $(get stats/resolved_page), by threads $(get stats/resolved_thread)"
 echo "worst delay: $(get stats/worst_delay_ns) ns"
 unload

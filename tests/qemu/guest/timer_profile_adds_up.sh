@@ -7,7 +7,7 @@ start
 until_taken 200 nested 1500
 stop
 expect samples -ge 100
-expect lost -eq 0
+expect_no_loss
 [ "$(samples_of /bin/nested)" -ge 80 ] || fail "nested: $(cat out)"
 # What the driver itself counted is what was told.
 [ "$(get stats/received)" = "$(of told_taken)" ] || fail "received $(get stats/received)"

@@ -387,6 +387,7 @@ static const char *const lost_names[OPK_NR_LOST] = {
 	[OPK_LOST_STOPPED] = "stopped",
 	[OPK_LOST_BAD_PC] = "bad_pc",
 	[OPK_LOST_NESTED] = "nested",
+	[OPK_LOST_MISSED] = "missed",
 	[OPK_LOST_BUSY] = "busy",
 };
 
@@ -461,8 +462,7 @@ static void print_all(void)
 	uint64_t lost = 0;
 
 	for (unsigned i = 1; i < OPK_NR_LOST; i++) {
-		if (lost_names[i])
-			printf("lost_%s %" PRIu64 "\n", lost_names[i], all.lost[i]);
+		printf("lost_%s %" PRIu64 "\n", lost_names[i], all.lost[i]);
 		lost += all.lost[i];
 	}
 	for (unsigned i = 0; i < MAX_CPUS; i++)
