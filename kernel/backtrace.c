@@ -105,13 +105,21 @@ unsigned int opk_user_callers(struct pt_regs *regs, unsigned long *callers,
 			*flags |= OPK_TRACE_FULL;
 			break;
 		}
-		if (!read(fp, &frame) || (frame.next && frame.next <= fp)) {
+		if (!read(fp, &frame)) {
 			*flags |= OPK_TRACE_ABORTED;
 			break;
 		}
 		if (!frame.pc)
 			break;
+		/*
+		 * It is good even if the caller used its frame pointer for something
+		 * else, as libc's start code does.
+		 */
 		callers[n++] = frame.pc;
+		if (frame.next && frame.next <= fp) {
+			*flags |= OPK_TRACE_ABORTED;
+			break;
+		}
 		fp = frame.next;
 	}
 	return n;

@@ -106,6 +106,15 @@ build_modules()
 		KBUILD_EXTRA_SYMBOLS="$work/driver/Module.symvers" modules
 }
 
+# Offsets in the file of program $1, and sizes, of what call chains should show.
+list_symbols()
+{
+	${cross}nm -S "$work/programs/$1" |
+		awk '$4 ~ /^(innermost|middle|outermost|careless|main)$/ {
+			print $4, substr($1, length($1) - 4), substr($2, length($2) - 4)
+		}' >"$work/$1.symbols"
+}
+
 build_programs()
 {
 	local flags=(-O2 -g -std=gnu17 -D_GNU_SOURCE -I. -Wall -Wextra -Werror
@@ -117,10 +126,9 @@ build_programs()
 	$cc "${flags[@]}" -static -Wl,--build-id -o "$to/nested" $from/nested.c
 	$cc "${flags[@]}" -static -o "$to/retire" $from/retire.c
 	$cc "${flags[@]}" -static -o "$to/deep" $from/deep.c
-	# Offsets in the file, and sizes, of what call chains should show.
-	${cross}nm -S "$to/nested" | awk '$4 ~ /^(innermost|middle|outermost|main)$/ {
-		print $4, substr($1, length($1) - 4), substr($2, length($2) - 4)
-	}' >"$work/nested.symbols"
+	list_symbols nested
+	$cc "${flags[@]}" -static -o "$to/careless" $from/careless.c
+	list_symbols careless
 	readelf -n "$to/nested" | sed -n 's/.*Build ID: //p' >"$work/nested.build_id"
 	[ $machine != arm64 ] || return 0
 	# Its names and lines are in a debug file, its source is where it was compiled.
@@ -194,7 +202,7 @@ build_root()
 	list_tests >"$root/guest/list"
 	[ -s "$root/guest/list" ] || give_up "suite $suite has tests"
 	list_traps >"$root/guest/traps"
-	cp "$work"/nested.{symbols,build_id} "$root/guest/"
+	cp "$work"/*.symbols "$work"/nested.build_id "$root/guest/"
 	printf '%s\n' 'root:x:0:0::/root:/bin/sh' 'nobody:x:65534:65534::/:/bin/sh' \
 		>"$root/etc/passwd"
 	echo 'root:x:0:' >"$root/etc/group"

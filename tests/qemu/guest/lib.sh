@@ -164,3 +164,51 @@ tell()
 	awk 'NF == 2 && $1 ~ /^[a-z_0-9]*$/ && $2 > 0 { printf "%s=%s ", $1, $2 }
 		END { print "" }' out
 }
+
+# expect_callers PROGRAM REGEX: ./out (bufdump -v) has samples of its innermost(), and
+# what follows them is as it should be: names of functions with a space before each, save
+# where a function is just being entered or left.
+expect_callers()
+{
+	awk -v program="/bin/$1" -v want="$2" '
+	function hex(s, i, v)
+	{
+		for (i = v = 0; ++i <= length(s);)
+			v = v * 16 + index("0123456789abcdef", substr(s, i, 1)) - 1
+		return v
+	}
+
+	function function_at(place, off, name)
+	{
+		off = hex(off)
+		for (name in first)
+			if (place == program && off >= first[name] && off <= last[name])
+				return name
+		return "other"
+	}
+
+	function finish()
+	{
+		samples += counting
+		right += counting && chain ~ want
+		chain = counting = ""
+	}
+
+	FILENAME != "out" {
+		first[$1] = hex($2)
+		last[$1] = hex($2) + hex($3)
+	}
+	FILENAME == "out" && $1 == "sample" {
+		finish()
+		counting = function_at($2, $3) == "innermost"
+	}
+	FILENAME == "out" && $1 == "call" {
+		chain = chain " " function_at($2, $3)
+	}
+	END {
+		finish()
+		print samples " samples, " right " with the right callers"
+		exit !(samples >= 50 && right >= samples * 0.95)
+	}' "/guest/$1.symbols" out || fail "call chains are wrong: $(grep -A 9 \
+		"^sample /bin/$1 " out | head -n 40)"
+}
