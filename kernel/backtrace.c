@@ -30,11 +30,14 @@ unsigned int opk_kernel_callers(struct pt_regs *regs, unsigned long *callers,
 	return found;
 }
 
-/* A pointer authentication code is not part of the address. */
+/*
+ * Without a pointer authentication code, which takes the bits that addresses of this CPU
+ * do not use: a kernel built for 52 bits runs on CPUs of 48.
+ */
 static unsigned long plain(unsigned long pc)
 {
 #ifdef CONFIG_ARM64
-	return pc & GENMASK(VA_BITS - 1, 0);
+	return pc & (TASK_SIZE_64 - 1);
 #else
 	return pc;
 #endif

@@ -130,7 +130,12 @@ build_programs()
 	$cc "${flags[@]}" -static -o "$to/careless" $from/careless.c
 	list_symbols careless
 	readelf -n "$to/nested" | sed -n 's/.*Build ID: //p' >"$work/nested.build_id"
-	[ $machine != arm64 ] || return 0
+	if [ $machine = arm64 ]; then
+		$cc "${flags[@]}" -static -mbranch-protection=pac-ret \
+			-o "$to/nested_pac" $from/nested.c
+		list_symbols nested_pac
+		return 0
+	fi
 	# Its names and lines are in a debug file, its source is where it was compiled.
 	strip -o "$to/bare" "$to/nested"
 	$cc "${flags[@]}" -o "$to/cost" $from/cost.c
