@@ -277,9 +277,25 @@ int opk_control_create_files(struct super_block *sb, struct dentry *root)
 
 	mutex_lock(&control_mutex);
 	list_for_each_entry(s, &sources, list) {
-		if (!rc && s->create_files)
-			rc = s->create_files(sb, root);
+		if (rc || !s->create_files || !try_module_get(s->owner))
+			continue;
+		s->has_files = true;
+		rc = s->create_files(sb, root);
 	}
 	mutex_unlock(&control_mutex);
 	return rc;
+}
+
+void opk_control_drop_files(void)
+{
+	struct opk_source *s;
+
+	mutex_lock(&control_mutex);
+	list_for_each_entry(s, &sources, list) {
+		if (!s->has_files)
+			continue;
+		s->has_files = false;
+		module_put(s->owner);
+	}
+	mutex_unlock(&control_mutex);
 }

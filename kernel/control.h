@@ -38,8 +38,12 @@ u64 opk_control_timer_hz(void);
 /* Writes the OPK_COUNTER records of the run; returns the number of words. */
 unsigned int opk_control_tell_counters(u64 *words, unsigned int room);
 
-/* Has every source create its files. */
+/*
+ * Has every source create its files, and holds the modules of those that have some until
+ * these are out of reach.
+ */
 int opk_control_create_files(struct super_block *sb, struct dentry *root);
+void opk_control_drop_files(void);
 
 /* Frees the memory of a run unless it is still needed; called when there is no reader. */
 void opk_control_free(void);

@@ -11,6 +11,7 @@
 #include <linux/types.h>
 
 struct dentry;
+struct file_operations;
 struct module;
 struct pt_regs;
 struct super_block;
@@ -20,7 +21,8 @@ struct opk_source {
 	struct module *owner;
 	/*
 	 * Adds the source's files to a new oprofilefs.  A source that registers after
-	 * oprofilefs was mounted has none.  May be NULL.
+	 * oprofilefs was mounted has none; the module of one that has stays until
+	 * oprofilefs is unmounted.  May be NULL.
 	 */
 	int (*create_files)(struct super_block *sb, struct dentry *root);
 	/*
@@ -36,12 +38,39 @@ struct opk_source {
 	void (*stop)(unsigned int cpu);
 	/* Called after a run.  May be NULL. */
 	void (*shutdown)(void);
+	/* The driver's own. */
 	struct list_head list;
+	bool has_files;
 };
 
 int opk_source_register(struct opk_source *source);
 /* Not during a run that uses it: the run holds its module. */
 void opk_source_unregister(struct opk_source *source);
+
+/* For create_files: a directory, and a file in it. */
+struct dentry *opk_mkdir(struct super_block *sb, struct dentry *parent, const char *name);
+int opk_create(struct super_block *sb, struct dentry *parent, const char *name,
+	       umode_t mode, const struct file_operations *fops, void *private);
+
+/*
+ * 0, or why the caller may not use oprofilefs (capability, lockdown): what the open() of
+ * every file is to return first.
+ */
+int opk_permitted(void);
+
+/*
+ * A number that may be set within limits while no run is in progress.  @value and the
+ * structure itself are in the caller's storage.
+ */
+struct opk_number {
+	const char *name;
+	u64 *value;
+	u64 min, max;
+};
+
+/* Creates the file of a number, @n->name. */
+int opk_create_number(struct super_block *sb, struct dentry *parent,
+		      const struct opk_number *n);
 
 enum { OPK_EXT_FETCH = 1, OPK_EXT_OP = 2, OPK_EXT_REGS = 12 };
 

@@ -22,6 +22,7 @@ int opk_permitted(void)
 		return -EPERM;
 	return security_locked_down(LOCKDOWN_PERF);
 }
+EXPORT_SYMBOL_GPL(opk_permitted);
 
 static int number_show(struct seq_file *seq, void *unused)
 {
@@ -88,6 +89,7 @@ struct dentry *opk_mkdir(struct super_block *sb, struct dentry *parent, const ch
 	opk_d_add(dentry, inode);
 	return dentry;
 }
+EXPORT_SYMBOL_GPL(opk_mkdir);
 
 int opk_create(struct super_block *sb, struct dentry *parent, const char *name,
 	       umode_t mode, const struct file_operations *fops, void *private)
@@ -107,12 +109,14 @@ int opk_create(struct super_block *sb, struct dentry *parent, const char *name,
 	opk_d_add(dentry, inode);
 	return 0;
 }
+EXPORT_SYMBOL_GPL(opk_create);
 
 int opk_create_number(struct super_block *sb, struct dentry *parent,
 		      const struct opk_number *n)
 {
 	return opk_create(sb, parent, n->name, 0644, &number_fops, (void *)n);
 }
+EXPORT_SYMBOL_GPL(opk_create_number);
 
 static const struct super_operations super_ops = {
 	.statfs = simple_statfs,
@@ -161,11 +165,18 @@ static int init_context(struct fs_context *fc)
 	return 0;
 }
 
+static void kill_sb(struct super_block *sb)
+{
+	/* No file can be opened any more, and no new oprofilefs is made before the end. */
+	opk_control_drop_files();
+	opk_kill_super(sb);
+}
+
 static struct file_system_type fs_type = {
 	.owner = THIS_MODULE,
 	.name = "oprofilefs",
 	.init_fs_context = init_context,
-	.kill_sb = opk_kill_super,
+	.kill_sb = kill_sb,
 };
 MODULE_ALIAS_FS("oprofilefs");
 

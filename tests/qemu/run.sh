@@ -99,7 +99,6 @@ build_modules()
 	rm -rf "${work:?}"/{driver,torture}
 	mkdir -p "$work/torture"
 	build_module driver -C "$top" driver O="$work" KDIR="$kdir/build"
-	[ $machine != arm64 ] || return 0
 	cp "$here"/torture/* "$work/torture"
 	build_module torture -C "$kdir/build" M="$work/torture" \
 		OPFS_KERNEL="$work/driver" \
