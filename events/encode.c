@@ -94,21 +94,30 @@ static void add(struct ev_driver *out, const char *name, uint64_t value)
 	out->files[out->nr++] = (struct ev_driver_file){ name, value };
 }
 
-/* Of a unit mask what its file takes, and what goes into "extra". */
-static void split(const struct ev_wish *w, uint64_t *mask, uint64_t *extra)
+/* What the files of a counter take, and what goes into "extra". */
+static void split(const struct ev_wish *w, uint64_t *code, uint64_t *mask,
+		  uint64_t *extra)
 {
 	const struct ev_mask *m = w->mask;
+	uint64_t all = !m ? w->number : m->raw ? 0 : m->value;
 
 	*extra = m && m->raw ? m->config : m ? m->extra & ~EV_PEBS : 0;
-	*mask = !m ? w->number : m->raw ? 0 : m->value;
+	*extra |= (all & ~0xffull) << 8;
+	*mask = all & 0xff;
+	*code = w->def->code;
+	if (w->def->ext || *code <= 0xfff)
+		return;
+	/* A configuration. */
+	*extra |= *code & ~0xffull;
+	*code &= 0xff;
 }
 
 static int add_counter(const struct ev_wish *w, const struct kind *kind, unsigned counter,
 		       struct ev_driver *out, struct err *err)
 {
-	uint64_t mask, extra;
+	uint64_t code, mask, extra;
 
-	split(w, &mask, &extra);
+	split(w, &code, &mask, &extra);
 	if (kind && kind->type == PERF_TYPE_SOFTWARE)
 		return err_set(
 			err, -EINVAL,
@@ -121,7 +130,7 @@ static int add_counter(const struct ev_wish *w, const struct kind *kind, unsigne
 			       w->def->name);
 	snprintf(out->dir, sizeof(out->dir), "%u", counter);
 	add(out, "type", kind ? kind->type : PERF_TYPE_RAW);
-	add(out, "event", w->def->code);
+	add(out, "event", code);
 	add(out, "unit_mask", mask);
 	add(out, "extra", extra);
 	return 0;
@@ -132,8 +141,9 @@ static void add_raw(const struct ev_wish *w, unsigned counter, struct ev_driver 
 	snprintf(out->dir, sizeof(out->dir), "%u", counter);
 	add(out, "type", PERF_TYPE_RAW);
 	add(out, "event", w->config & 0xff);
-	add(out, "unit_mask", w->config >> 8 & 0xff);
-	add(out, "extra", w->config & ~0xffffull);
+	/* Only x86 has unit masks: as "extra" the bits are what they are everywhere. */
+	add(out, "unit_mask", 0);
+	add(out, "extra", w->config & ~0xffull);
 }
 
 static void add_unit(const struct ev_wish *w, struct ev_driver *out)

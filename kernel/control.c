@@ -259,7 +259,7 @@ int opk_control_choose(const char *name)
 	mutex_lock(&control_mutex);
 	s = find(name);
 	if (!s && strcmp(name, "auto")) {
-		pr_info("source: there is none called %s\n", name);
+		pr_info("source: there is none called %*pE\n", (int)strlen(name), name);
 		rc = -EINVAL;
 	} else if (opk_running) {
 		rc = -EBUSY;

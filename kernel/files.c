@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include "files.h"
 
-#include <linux/ctype.h>
 #include <linux/fs.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/string.h>
-#include <linux/uaccess.h>
 
 #include "control.h"
 #include "event_buffer.h"
@@ -32,13 +32,17 @@ static int enable_show(struct seq_file *seq, void *unused)
 static ssize_t enable_write(struct file *file, const char __user *buf, size_t count,
 			    loff_t *pos)
 {
-	bool on;
-	int rc = kstrtobool_from_user(buf, count, &on);
+	char line[OPK_LINE];
+	int rc = opk_take_line(line, buf, count, *pos);
 
-	if (!rc && on)
+	if (!rc && !strcmp(line, "1")) {
 		rc = opk_control_start();
-	else if (!rc)
+	} else if (!rc && !strcmp(line, "0")) {
 		opk_control_stop();
+	} else if (rc != -EFAULT) {
+		pr_info("enable: must be 0 or 1\n");
+		rc = -EINVAL;
+	}
 	return rc ? rc : count;
 }
 
@@ -52,6 +56,15 @@ static int dump_open(struct inode *inode, struct file *file)
 static ssize_t dump_write(struct file *file, const char __user *buf, size_t count,
 			  loff_t *pos)
 {
+	char line[OPK_LINE];
+	int rc = opk_take_line(line, buf, count, *pos);
+
+	if (rc == -EFAULT)
+		return rc;
+	if (rc || strcmp(line, "1")) {
+		pr_info("dump: must be 1\n");
+		return -EINVAL;
+	}
 	opk_sync();
 	opk_event_wake(true);
 	return count;
@@ -75,18 +88,14 @@ static int source_show(struct seq_file *seq, void *unused)
 static ssize_t source_write(struct file *file, const char __user *buf, size_t count,
 			    loff_t *pos)
 {
-	char text[32];
-	ssize_t n;
-	int rc;
+	char line[OPK_LINE];
+	int rc = opk_take_line(line, buf, count, *pos);
 
-	if (*pos || count >= sizeof(text))
-		return -EINVAL;
-	n = simple_write_to_buffer(text, sizeof(text) - 1, pos, buf, count);
-	if (n < 0)
-		return n;
-	text[n] = '\0';
-	rc = opk_control_choose(strim(text));
-	return rc ? rc : n;
+	if (rc == -EINVAL)
+		pr_info("source: must be auto, or the name of a source\n");
+	if (!rc)
+		rc = opk_control_choose(line);
+	return rc ? rc : count;
 }
 
 OPK_SHOW(source, source_write);

@@ -5,9 +5,11 @@
 #include "oprofilefs.h"
 
 #include <linux/capability.h>
+#include <linux/ctype.h>
 #include <linux/fs_context.h>
 #include <linux/module.h>
 #include <linux/security.h>
+#include <linux/string.h>
 #include <linux/uaccess.h>
 
 #include "compat.h"
@@ -32,28 +34,49 @@ static int number_show(struct seq_file *seq, void *unused)
 	return 0;
 }
 
+int opk_take_line(char line[OPK_LINE], const char __user *buf, size_t count, loff_t pos)
+{
+	if (pos || !count || count >= OPK_LINE)
+		return -EINVAL;
+	if (copy_from_user(line, buf, count))
+		return -EFAULT;
+	if (line[count - 1] == '\n')
+		count--;
+	line[count] = '\0';
+	/* Neither a NUL nor a second line in it. */
+	return strcspn(line, "\n") == count ? 0 : -EINVAL;
+}
+
+/* Decimal, or hexadecimal with 0x: no sign, no space, and no 010 that could be 8. */
+static int parse_number(const char *text, u64 *value)
+{
+	bool hex = !strncmp(text, "0x", 2);
+
+	if (!isxdigit(text[hex ? 2 : 0]) || (!hex && text[0] == '0' && text[1]))
+		return -EINVAL;
+	return kstrtoull(text, hex ? 16 : 10, value);
+}
+
 static ssize_t number_write(struct file *file, const char __user *buf, size_t count,
 			    loff_t *pos)
 {
 	const struct opk_number *n = file_inode(file)->i_private;
+	char line[OPK_LINE];
 	u64 value;
 	int rc;
 
-	if (*pos)
-		return -EINVAL;
-	rc = kstrtoull_from_user(buf, count, 0, &value);
-	if (!rc && (value < n->min || value > n->max))
-		rc = -ERANGE;
-	if (rc) {
-		pr_info("%s: must be a number from %llu to %llu\n", n->name, n->min,
-			n->max);
+	rc = opk_take_line(line, buf, count, *pos);
+	if (rc == -EFAULT)
+		return rc;
+	if (!rc)
+		rc = parse_number(line, &value);
+	if (rc || value < n->min || value > n->max) {
+		pr_info("%s: must be a number from %llu to %llu, decimal or with 0x\n",
+			n->name, n->min, n->max);
 		return -EINVAL;
 	}
 	rc = opk_setting_store(n->value, value);
-	if (rc)
-		return rc;
-	*pos += count;
-	return count;
+	return rc ? rc : count;
 }
 
 OPK_SHOW(number, number_write);

@@ -30,6 +30,15 @@
 		.release = single_release,                                               \
 	}
 
+enum { OPK_LINE = 32 };
+
+/*
+ * Takes what is written to a file: one line of at most OPK_LINE - 2 characters, with or
+ * without its newline, all of it in one write() at offset 0.  0, -EINVAL or -EFAULT.
+ * Every write() is a whole line, so writers leave *@pos as it is.
+ */
+int opk_take_line(char line[OPK_LINE], const char __user *buf, size_t count, loff_t pos);
+
 int opk_fs_init(void);
 void opk_fs_exit(void);
 

@@ -41,7 +41,7 @@ static const struct field fields[] = {
 	{ "enabled", offsetof(struct counter, enabled), 0, 1, 0, true },
 	{ "event", offsetof(struct counter, event), 0, U64_MAX, 0, false },
 	{ "count", offsetof(struct counter, count), 500, (1ULL << 46) - 1, 100000, true },
-	{ "unit_mask", offsetof(struct counter, unit_mask), 0, U32_MAX, 0, true },
+	{ "unit_mask", offsetof(struct counter, unit_mask), 0, 255, 0, true },
 	{ "kernel", offsetof(struct counter, kernel), 0, 1, 1, true },
 	{ "user", offsetof(struct counter, user), 0, 1, 1, true },
 	{ "extra", offsetof(struct counter, extra), 0, U64_MAX, 0, false },
@@ -170,6 +170,36 @@ unsigned int opk_perf_tell(u64 *words, unsigned int room)
 	return n;
 }
 
+#ifdef CONFIG_X86
+enum { RAW_EVENT_MAX = 0xfff, RAW_UNIT_MASK_MAX = 0xff };
+#else
+enum { RAW_EVENT_MAX = 0xffff, RAW_UNIT_MASK_MAX = 0 };
+#endif
+
+/* What config_of() would leave out is refused. */
+static int check_bits(unsigned int slot, const char *name)
+{
+	const struct counter *c = &counters[slot];
+	u64 event_max = c->type == PERF_TYPE_RAW ? RAW_EVENT_MAX : U64_MAX;
+	u64 mask_max = c->type == PERF_TYPE_RAW ? RAW_UNIT_MASK_MAX : 0;
+
+	if (is_ibs(slot))
+		mask_max = 1;
+	if (c->event > event_max) {
+		pr_info("counter %s: event is at most %#llx with type %llu; other bits "
+			"belong into extra\n",
+			name, event_max, c->type);
+		return -EINVAL;
+	}
+	if (c->unit_mask > mask_max) {
+		pr_info("counter %s: unit_mask is at most %llu with type %llu; other "
+			"bits belong into extra\n",
+			name, mask_max, c->type);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 static int check_slot(unsigned int slot)
 {
 	const struct counter *c = &counters[slot];
@@ -194,7 +224,7 @@ static int check_slot(unsigned int slot)
 			name);
 		return -EINVAL;
 	}
-	return 0;
+	return check_bits(slot, name);
 }
 
 static int setup(void)
@@ -262,8 +292,8 @@ static u64 config_of(unsigned int slot)
 		return c->unit_mask & 1 ? 1ULL << 57 : 0; /* randomise */
 #ifdef CONFIG_X86
 	if (c->type == PERF_TYPE_RAW)
-		return (c->event & 0xff) | (c->unit_mask & 0xff) << 8 |
-		       (c->event & 0xf00) << 24 | c->extra;
+		return (c->event & 0xff) | c->unit_mask << 8 | (c->event & 0xf00) << 24 |
+		       c->extra;
 #endif
 	return c->event | c->extra;
 }

@@ -125,6 +125,7 @@ build_programs()
 	$cc "${flags[@]}" -static -Wl,--build-id -o "$to/nested" $from/nested.c
 	$cc "${flags[@]}" -static -o "$to/retire" $from/retire.c
 	$cc "${flags[@]}" -static -o "$to/deep" $from/deep.c
+	$cc "${flags[@]}" -static -o "$to/poke" $from/poke.c
 	list_symbols nested
 	$cc "${flags[@]}" -static -o "$to/careless" $from/careless.c
 	list_symbols careless
