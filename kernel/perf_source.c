@@ -170,80 +170,6 @@ unsigned int opk_perf_tell(u64 *words, unsigned int room)
 	return n;
 }
 
-#ifdef CONFIG_X86
-enum { RAW_EVENT_MAX = 0xfff, RAW_UNIT_MASK_MAX = 0xff };
-#else
-enum { RAW_EVENT_MAX = 0xffff, RAW_UNIT_MASK_MAX = 0 };
-#endif
-
-/* What config_of() would leave out is refused. */
-static int check_bits(unsigned int slot, const char *name)
-{
-	const struct counter *c = &counters[slot];
-	u64 event_max = c->type == PERF_TYPE_RAW ? RAW_EVENT_MAX : U64_MAX;
-	u64 mask_max = c->type == PERF_TYPE_RAW ? RAW_UNIT_MASK_MAX : 0;
-
-	if (is_ibs(slot))
-		mask_max = 1;
-	if (c->event > event_max) {
-		pr_info("counter %s: event is at most %#llx with type %llu; other bits "
-			"belong into extra\n",
-			name, event_max, c->type);
-		return -EINVAL;
-	}
-	if (c->unit_mask > mask_max) {
-		pr_info("counter %s: unit_mask is at most %llu with type %llu; other "
-			"bits belong into extra\n",
-			name, mask_max, c->type);
-		return -EINVAL;
-	}
-	return 0;
-}
-
-static int check_slot(unsigned int slot)
-{
-	const struct counter *c = &counters[slot];
-	char buf[8];
-	const char *name = slot_name(slot, buf, sizeof(buf));
-
-	if (!c->kernel && !c->user) {
-		pr_info("counter %s: neither kernel nor user is set\n", name);
-		return -EINVAL;
-	}
-	/*
-	 * Some software events overflow where no handler may run: with the run-queue
-	 * locked.
-	 */
-	if (c->type == PERF_TYPE_SOFTWARE || c->type == PERF_TYPE_TRACEPOINT ||
-	    c->type == PERF_TYPE_BREAKPOINT) {
-		pr_info("counter %s: only events of hardware can be sampled\n", name);
-		return -EINVAL;
-	}
-	if (is_ibs(slot) && c->type < PERF_TYPE_MAX) {
-		pr_info("counter %s: type must be that of its event source in sysfs\n",
-			name);
-		return -EINVAL;
-	}
-	return check_bits(slot, name);
-}
-
-static int setup(void)
-{
-	unsigned int slot;
-	int rc;
-
-	if (!opk_perf_wanted()) {
-		pr_info("no counter is enabled\n");
-		return -EINVAL;
-	}
-	for (slot = 0; slot < NR_SLOTS; slot++) {
-		rc = counters[slot].enabled ? check_slot(slot) : 0;
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
 /* Converts perf's raw IBS record to registers.  false: it has none. */
 static bool take_ibs(const struct perf_sample_data *data, unsigned int slot,
 		     struct opk_ext *ext)
@@ -319,22 +245,171 @@ static struct perf_event *create(unsigned int slot, unsigned int cpu)
 						(void *)(unsigned long)slot);
 }
 
-static int explain(unsigned int slot, int rc)
+static const char kinds_of_cpu[] =
+	"where there are several kinds of CPU, set type to the number in "
+	"/sys/bus/event_source/devices/NAME/type, one counter for each kind\n";
+
+static void explain(unsigned int slot, unsigned int cpu, int rc)
 {
+	const struct counter *c = &counters[slot];
 	char buf[8];
 	const char *name = slot_name(slot, buf, sizeof(buf));
 
 	if (rc == -ENOENT || rc == -ENODEV)
-		pr_info("counter %s: this CPU has no such event\n", name);
+		pr_info("counter %s: cpu %u has no such event of type %llu\n", name, cpu,
+			c->type);
 	else if (rc == -EBUSY)
-		pr_info("counter %s: all counters that can count it are taken; "
+		pr_info("counter %s: all counters of cpu %u that can count it are taken; "
 			"kernel.nmi_watchdog=0 frees the one of the NMI watchdog\n",
-			name);
+			name, cpu);
 	else
-		pr_info("counter %s: event %#llx with unit mask %#llx is refused, error "
-			"%d\n",
-			name, counters[slot].event, counters[slot].unit_mask, rc);
-	return rc;
+		pr_info("counter %s: event %#llx with unit mask %#llx is refused by cpu "
+			"%u, error %d\n",
+			name, c->event, c->unit_mask, cpu, rc);
+}
+
+/*
+ * CPUs of another kind go without a counter whose type is that of one kind, if another
+ * counter is theirs.
+ */
+static bool is_of_one_kind(unsigned int slot)
+{
+	return counters[slot].type >= PERF_TYPE_MAX;
+}
+
+static int explain_none(unsigned int cpu)
+{
+	unsigned int slot;
+
+	for (slot = 0; slot < NR_SLOTS; slot++) {
+		if (counters[slot].enabled)
+			explain(slot, cpu, -ENOENT);
+	}
+	pr_info("cpu %u cannot be sampled: %s", cpu, kinds_of_cpu);
+	return -ENOENT;
+}
+
+#ifdef CONFIG_X86
+enum { RAW_EVENT_MAX = 0xfff, RAW_UNIT_MASK_MAX = 0xff };
+#else
+enum { RAW_EVENT_MAX = 0xffff, RAW_UNIT_MASK_MAX = 0 };
+#endif
+
+/* What config_of() would leave out is refused. */
+static int check_bits(unsigned int slot, const char *name)
+{
+	const struct counter *c = &counters[slot];
+	u64 event_max = c->type == PERF_TYPE_RAW ? RAW_EVENT_MAX : U64_MAX;
+	u64 mask_max = c->type == PERF_TYPE_RAW ? RAW_UNIT_MASK_MAX : 0;
+
+	if (is_ibs(slot))
+		mask_max = 1;
+	if (c->event > event_max) {
+		pr_info("counter %s: event is at most %#llx with type %llu; other bits "
+			"belong into extra\n",
+			name, event_max, c->type);
+		return -EINVAL;
+	}
+	if (c->unit_mask > mask_max) {
+		pr_info("counter %s: unit_mask is at most %llu with type %llu; other "
+			"bits belong into extra\n",
+			name, mask_max, c->type);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int check_slot(unsigned int slot)
+{
+	const struct counter *c = &counters[slot];
+	char buf[8];
+	const char *name = slot_name(slot, buf, sizeof(buf));
+
+	if (!c->kernel && !c->user) {
+		pr_info("counter %s: neither kernel nor user is set\n", name);
+		return -EINVAL;
+	}
+	/*
+	 * Some software events overflow where no handler may run: with the run-queue
+	 * locked.
+	 */
+	if (c->type == PERF_TYPE_SOFTWARE || c->type == PERF_TYPE_TRACEPOINT ||
+	    c->type == PERF_TYPE_BREAKPOINT) {
+		pr_info("counter %s: only events of hardware can be sampled\n", name);
+		return -EINVAL;
+	}
+	if (is_ibs(slot) && c->type < PERF_TYPE_MAX) {
+		pr_info("counter %s: type must be that of its event source in sysfs\n",
+			name);
+		return -EINVAL;
+	}
+	return check_bits(slot, name);
+}
+
+/* Whether a CPU knows the event at all; it may still have no counter for it. */
+static bool knows(unsigned int slot, unsigned int cpu)
+{
+	struct perf_event *event = create(slot, cpu);
+
+	if (IS_ERR(event))
+		return PTR_ERR(event) != -ENOENT;
+	perf_event_release_kernel(event);
+	return true;
+}
+
+/* Adds the CPUs that know the event of a slot to @all. */
+static int find_cpus(unsigned int slot, struct cpumask *all)
+{
+	static struct cpumask own; /* runs are set up one at a time */
+	unsigned int cpu, other = nr_cpu_ids;
+	char buf[8];
+
+	cpumask_clear(&own);
+	for_each_online_cpu(cpu) {
+		if (knows(slot, cpu))
+			cpumask_set_cpu(cpu, &own);
+		else
+			other = min(other, cpu);
+	}
+	cpumask_or(all, all, &own);
+	if (other == nr_cpu_ids)
+		return 0;
+	if (cpumask_empty(&own)) {
+		explain(slot, other, -ENOENT);
+		return -ENOENT;
+	}
+	if (!is_of_one_kind(slot)) {
+		explain(slot, other, -ENOENT);
+		pr_info("cpu %u cannot be sampled: %s", other, kinds_of_cpu);
+		return -ENOENT;
+	}
+	pr_info("counter %s: counts on cpu %*pbl\n", slot_name(slot, buf, sizeof(buf)),
+		cpumask_pr_args(&own));
+	return 0;
+}
+
+static int setup(void)
+{
+	static struct cpumask sampled;
+	unsigned int slot, cpu;
+	int rc = 0;
+
+	if (!opk_perf_wanted()) {
+		pr_info("no counter is enabled\n");
+		return -EINVAL;
+	}
+	for (slot = 0; slot < NR_SLOTS && !rc; slot++)
+		rc = counters[slot].enabled ? check_slot(slot) : 0;
+	cpumask_clear(&sampled);
+	for (slot = 0; slot < NR_SLOTS && !rc; slot++)
+		rc = counters[slot].enabled ? find_cpus(slot, &sampled) : 0;
+	if (rc)
+		return rc;
+	for_each_online_cpu(cpu) {
+		if (!cpumask_test_cpu(cpu, &sampled))
+			return explain_none(cpu);
+	}
+	return 0;
 }
 
 static int start_slot(unsigned int slot, unsigned int cpu)
@@ -343,7 +418,7 @@ static int start_slot(unsigned int slot, unsigned int cpu)
 	int rc = 0;
 
 	if (IS_ERR(event))
-		return explain(slot, PTR_ERR(event));
+		return PTR_ERR(event);
 	/* Events that are counted in software, whatever their number. */
 	if (event->pmu->task_ctx_nr == perf_sw_context ||
 	    event->pmu->capabilities & PERF_PMU_CAP_NO_INTERRUPT)
@@ -356,7 +431,7 @@ static int start_slot(unsigned int slot, unsigned int cpu)
 	}
 	if (rc) {
 		perf_event_release_kernel(event);
-		return explain(slot, rc);
+		return rc;
 	}
 	per_cpu(events, cpu).slot[slot] = event;
 	return 0;
@@ -375,19 +450,35 @@ static void stop(unsigned int cpu)
 	}
 }
 
-static int start(unsigned int cpu)
+static int start_all(unsigned int cpu)
 {
+	bool sampled = false;
 	unsigned int slot;
 	int rc;
 
 	for (slot = 0; slot < NR_SLOTS; slot++) {
-		rc = counters[slot].enabled ? start_slot(slot, cpu) : 0;
+		if (!counters[slot].enabled)
+			continue;
+		rc = start_slot(slot, cpu);
+		if (rc == -ENOENT && is_of_one_kind(slot))
+			continue;
 		if (rc) {
-			stop(cpu);
+			explain(slot, cpu, rc);
 			return rc;
 		}
+		sampled = true;
 	}
-	return 0;
+	return sampled ? 0 : explain_none(cpu);
+}
+
+static int start(unsigned int cpu)
+{
+	int rc;
+
+	rc = start_all(cpu);
+	if (rc)
+		stop(cpu);
+	return rc;
 }
 
 static void ignore(struct perf_event *event, struct perf_sample_data *data,

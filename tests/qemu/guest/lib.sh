@@ -47,6 +47,15 @@ get()
 	cat "$OP/$1"
 }
 
+# use_fake COUNTER CPU: has a counter count what only that CPU has (opfs_fake_pmu.ko), a
+# sample a millisecond.
+use_fake()
+{
+	put "$1/type" "$(cat "/sys/bus/event_source/devices/opfs_fake$2/type")"
+	put "$1/count" 1000000
+	put "$1/enabled" 1
+}
+
 # refused FILE VALUE REASON
 refused()
 {
