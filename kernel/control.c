@@ -5,6 +5,7 @@
 #include "control.h"
 
 #include <linux/cpuhotplug.h>
+#include <linux/jiffies.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
@@ -35,7 +36,7 @@ bool opk_running;
 static DEFINE_MUTEX(control_mutex);
 static LIST_HEAD(sources);        /* under control_mutex */
 static struct opk_source *chosen; /* NULL: auto; under control_mutex */
-static struct opk_source *source; /* of the run; under control_mutex */
+static struct opk_source *source; /* of the run, and its worker; under control_mutex */
 static int hotplug_state;
 static bool beginning; /* a CPU that cannot be sampled makes the start fail */
 
@@ -197,6 +198,16 @@ void opk_control_free(void)
 		opk_sync_unblock();
 	}
 	mutex_unlock(&control_mutex);
+}
+
+void opk_control_check(void)
+{
+	static unsigned long next; /* in jiffies; of the only worker */
+
+	if (!source->check || time_before(jiffies, next))
+		return;
+	next = jiffies + HZ;
+	source->check();
 }
 
 u64 opk_control_timer_hz(void)

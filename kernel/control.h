@@ -28,6 +28,9 @@ int opk_setting_store(u64 *setting, u64 value);
 int opk_control_start(void);
 void opk_control_stop(void);
 
+/* Has the source of the run look after itself; for the worker that runs during it. */
+void opk_control_check(void);
+
 /* Copies the name of the chosen source, "auto" if none is. */
 void opk_control_source(char *name, size_t size);
 /* Chooses one by its name, or "auto".  0, -EINVAL or -EBUSY. */

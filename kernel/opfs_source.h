@@ -36,6 +36,11 @@ struct opk_source {
 	 */
 	int (*start)(unsigned int cpu);
 	void (*stop)(unsigned int cpu);
+	/*
+	 * Looks after the source, about once a second of a run, in a worker; CPUs may
+	 * come and go meanwhile.  May be NULL.
+	 */
+	void (*check)(void);
 	/* Called after a run.  May be NULL. */
 	void (*shutdown)(void);
 	/* The driver's own. */

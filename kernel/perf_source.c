@@ -6,6 +6,7 @@
 #include <linux/err.h>
 #include <linux/fs.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/ptrace.h>
@@ -25,9 +26,12 @@ static struct counter counters[NR_SLOTS];
 
 struct cpu_events {
 	struct perf_event *slot[NR_SLOTS];
+	bool failed[NR_SLOTS]; /* counted, and has not come back since */
 };
 
-static DEFINE_PER_CPU(struct cpu_events, events);
+/* CPUs come and go while the events of all are looked at. */
+static DEFINE_MUTEX(events_mutex);
+static DEFINE_PER_CPU(struct cpu_events, events); /* under events_mutex */
 
 /* The files of a counter: each is a number of struct counter. */
 struct field {
@@ -412,6 +416,11 @@ static int setup(void)
 	return 0;
 }
 
+static bool has_failed(const struct perf_event *event)
+{
+	return READ_ONCE(event->state) <= PERF_EVENT_STATE_ERROR;
+}
+
 static int start_slot(unsigned int slot, unsigned int cpu)
 {
 	struct perf_event *event = create(slot, cpu);
@@ -426,7 +435,7 @@ static int start_slot(unsigned int slot, unsigned int cpu)
 	if (!rc) {
 		perf_event_enable(event);
 		/* Pinned: it gets a counter of its own now, or never. */
-		if (READ_ONCE(event->state) == PERF_EVENT_STATE_ERROR)
+		if (has_failed(event))
 			rc = -EBUSY;
 	}
 	if (rc) {
@@ -434,18 +443,37 @@ static int start_slot(unsigned int slot, unsigned int cpu)
 		return rc;
 	}
 	per_cpu(events, cpu).slot[slot] = event;
+	per_cpu(events, cpu).failed[slot] = false;
 	return 0;
 }
 
-static void stop(unsigned int cpu)
+/* Counts an event that has failed, once until it comes back. */
+static void note_failure(unsigned int slot, unsigned int cpu)
+{
+	bool *failed = &per_cpu(events, cpu).failed[slot];
+	char buf[8];
+
+	if (*failed)
+		return;
+	*failed = true;
+	opk_count_of(cpu, OPK_STAT_COUNTERS_FAILED);
+	pr_warn_ratelimited("counter %s of cpu %u was taken away: it is asked for again "
+			    "every second\n",
+			    slot_name(slot, buf, sizeof(buf)), cpu);
+}
+
+static void stop_all(unsigned int cpu)
 {
 	unsigned int slot;
 
 	for (slot = 0; slot < NR_SLOTS; slot++) {
 		struct perf_event **event = &per_cpu(events, cpu).slot[slot];
 
-		if (*event)
-			perf_event_release_kernel(*event);
+		if (!*event)
+			continue;
+		if (has_failed(*event))
+			note_failure(slot, cpu);
+		perf_event_release_kernel(*event);
 		*event = NULL;
 	}
 }
@@ -475,10 +503,39 @@ static int start(unsigned int cpu)
 {
 	int rc;
 
+	mutex_lock(&events_mutex);
 	rc = start_all(cpu);
 	if (rc)
-		stop(cpu);
+		stop_all(cpu);
+	mutex_unlock(&events_mutex);
 	return rc;
+}
+
+static void stop(unsigned int cpu)
+{
+	mutex_lock(&events_mutex);
+	stop_all(cpu);
+	mutex_unlock(&events_mutex);
+}
+
+/* A pinned event that finds no counter any more is never scheduled again by itself. */
+static void check(void)
+{
+	unsigned int slot, cpu;
+
+	mutex_lock(&events_mutex);
+	for_each_possible_cpu(cpu) {
+		struct cpu_events *of = per_cpu_ptr(&events, cpu);
+
+		for (slot = 0; slot < NR_SLOTS; slot++) {
+			if (!of->slot[slot] || !has_failed(of->slot[slot]))
+				continue;
+			note_failure(slot, cpu);
+			perf_event_enable(of->slot[slot]);
+			of->failed[slot] = has_failed(of->slot[slot]);
+		}
+	}
+	mutex_unlock(&events_mutex);
 }
 
 static void ignore(struct perf_event *event, struct perf_sample_data *data,
@@ -512,4 +569,5 @@ struct opk_source opk_source_perf = {
 	.setup = setup,
 	.start = start,
 	.stop = stop,
+	.check = check,
 };

@@ -40,6 +40,7 @@ static const char *const names[OPK_NR_STATS] = {
 	[OPK_STAT_TASK_SWITCHES] = "task_switches",
 	[OPK_STAT_TASK_EXITS] = "task_exits",
 	[OPK_STAT_HOTPLUG_FAILED] = "hotplug_failed",
+	[OPK_STAT_COUNTERS_FAILED] = "counters_failed",
 };
 
 /* The i_private of a file packs which figure it shows, and of which CPU, or of all. */

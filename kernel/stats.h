@@ -28,6 +28,7 @@ enum opk_stat {
 	OPK_STAT_TASK_SWITCHES,  /* task switches recorded */
 	OPK_STAT_TASK_EXITS,     /* tasks that exited */
 	OPK_STAT_HOTPLUG_FAILED, /* CPUs that came online and could not be sampled */
+	OPK_STAT_COUNTERS_FAILED, /* counters that were taken away during the run */
 	OPK_NR_STATS
 };
 
@@ -45,6 +46,15 @@ static inline void opk_count(unsigned int stat)
 static inline void opk_count_many(unsigned int stat, unsigned long n)
 {
 	this_cpu_add(opk_stats.value[stat], n);
+}
+
+/*
+ * Counts for a CPU from any other.  Whoever counts the same figure, on that CPU too, has
+ * to be kept away meanwhile.
+ */
+static inline void opk_count_of(unsigned int cpu, unsigned int stat)
+{
+	per_cpu(opk_stats, cpu).value[stat]++;
 }
 
 u64 opk_stats_total(unsigned int stat);

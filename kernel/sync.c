@@ -7,6 +7,7 @@
 #include <linux/timekeeping.h>
 #include <linux/workqueue.h>
 
+#include "control.h"
 #include "cpu_buffer.h"
 #include "defer.h"
 #include "event_buffer.h"
@@ -157,6 +158,7 @@ static void tick(struct work_struct *unused)
 	if (due) {
 		last_tick = jiffies;
 		opk_guard_refresh();
+		opk_control_check();
 	}
 	sync(due);
 	/* Files that are still to be told keep their file systems busy. */
