@@ -29,24 +29,20 @@
 
 #include "kernel/uapi/opfs_buffer.h"
 
-enum {
-	MAX_IMAGES = 16384,
-	MAX_TRAPS = 16,
-	MAX_CPUS = 64,
-	MAX_COUNTERS = 256,
-	PATH = 256
-};
+enum { MAX_COOKIES = 1 << 20, MAX_TRAPS = 16, MAX_CPUS = 64, MAX_COUNTERS = 256 };
 enum { BUFFER_WORDS = 8192, PAGE = 4096 };
 
+/* As told once. */
 struct image {
-	char path[PATH];
+	struct image *before; /* told before this one */
+	char *path;
 	uint64_t size, samples, trapped, late_trapped, trap;
 	uint32_t cookie;
-	bool known, has_trap; /* known: the cookie stands for it now */
+	bool has_trap;
 };
 
 static struct {
-	struct image images[MAX_IMAGES];
+	struct image *by_cookie[MAX_COOKIES], *last_image;
 	struct {
 		const char *path;
 		uint64_t off;
@@ -83,29 +79,27 @@ __attribute__((format(printf, 1, 2))) static void mistake(const char *format, ..
 	va_end(args);
 }
 
-/* The image that a cookie stands for now, or NULL. */
-static struct image *find_image(uint32_t cookie)
+/*
+ * Where the image is, or would be, that a cookie stands for: cookies that differ by a
+ * multiple of the number of places are never known at the same time.
+ */
+static struct image **place_of(uint32_t cookie)
 {
-	static struct image *last = all.images;
-
-	if (last->known && last->cookie == cookie)
-		return last;
-	for (unsigned i = all.nr_images; i--;) {
-		last = &all.images[i];
-		if (last->known && last->cookie == cookie)
-			return last;
-	}
-	return NULL;
+	return &all.by_cookie[cookie % MAX_COOKIES];
 }
 
 static struct image *image_of(uint32_t cookie)
 {
-	static struct image nobodys;
-	struct image *image = find_image(cookie);
+	static char no_path[] = "unknown";
+	static struct image unknown = { .path = no_path };
 
-	if (!image)
+	struct image *image = *place_of(cookie);
+
+	if (!cookie || !image || image->cookie != cookie) {
 		mistake("cookie %" PRIu32 " was not told", cookie);
-	return image ? image : &nobodys;
+		return &unknown;
+	}
+	return image;
 }
 
 static const char *place(void)
@@ -276,16 +270,22 @@ static void on_image(uint32_t arg, const uint64_t *w, unsigned n)
 	uint64_t len = w[8];
 	struct image *image;
 
-	if (!arg || find_image(arg) || len > (n - 9) * sizeof(*w) ||
-	    (w[2] >> 32 & 0xff) > 20 || all.nr_images == MAX_IMAGES) {
+	if (!arg || *place_of(arg) || len > (n - 9) * sizeof(*w) ||
+	    (w[2] >> 32 & 0xff) > 20) {
 		mistake("an image with cookie %u, %" PRIu64 " bytes of path", arg, len);
 		return;
 	}
-	image = &all.images[all.nr_images++];
-	image->known = true;
-	image->cookie = arg;
+	image = calloc(1, sizeof(*image));
+	if (image)
+		image->path = strndup((const char *)&w[9], len);
+	if (!image || !image->path) {
+		puts("no memory");
+		exit(1);
+	}
 	image->size = w[4];
-	snprintf(image->path, sizeof(image->path), "%.*s", (int)len, (const char *)&w[9]);
+	image->cookie = arg;
+	image->before = all.last_image;
+	all.last_image = *place_of(arg) = image;
 	set_trap(image);
 	if (list_files)
 		print_file(w, image->path);
@@ -294,7 +294,8 @@ static void on_image(uint32_t arg, const uint64_t *w, unsigned n)
 static void on_image_gone(uint32_t arg, const uint64_t *w, unsigned n)
 {
 	(void)w, (void)n;
-	image_of(arg)->known = false;
+	image_of(arg);
+	*place_of(arg) = NULL;
 	all.images_gone++;
 }
 
@@ -324,8 +325,7 @@ static void on_hello(uint32_t arg, const uint64_t *w, unsigned n)
 	all.hellos++;
 	all.since_hello = all.lost_since = 0;
 	all.time_ns = w[1];
-	for (unsigned i = 0; i < all.nr_images; i++)
-		all.images[i].known = false;
+	memset(all.by_cookie, 0, sizeof(all.by_cookie));
 }
 
 static void on_time(uint32_t arg, const uint64_t *w, unsigned n)
@@ -377,7 +377,7 @@ static const struct record {
 	[OPK_IMAGE_GONE] = { on_image_gone, 0 },
 };
 
-static const char *const lost_names[OPK_NR_LOST] = {
+static const char *const lost_names[] = {
 	[OPK_LOST_OVERFLOW] = "overflow",
 	[OPK_LOST_EVENT_OVERFLOW] = "event_overflow",
 	[OPK_LOST_NO_MAPPING] = "no_mapping",
@@ -390,6 +390,7 @@ static const char *const lost_names[OPK_NR_LOST] = {
 	[OPK_LOST_MISSED] = "missed",
 	[OPK_LOST_BUSY] = "busy",
 };
+_Static_assert(sizeof(lost_names) / sizeof(lost_names[0]) >= OPK_NR_LOST, "a name each");
 
 /* Takes one record off the words; returns how many it was, 0 if it is not all there. */
 static size_t take_record(const uint64_t *w, size_t n)
@@ -462,7 +463,8 @@ static void print_all(void)
 	uint64_t lost = 0;
 
 	for (unsigned i = 1; i < OPK_NR_LOST; i++) {
-		printf("lost_%s %" PRIu64 "\n", lost_names[i], all.lost[i]);
+		if (lost_names[i])
+			printf("lost_%s %" PRIu64 "\n", lost_names[i], all.lost[i]);
 		lost += all.lost[i];
 	}
 	for (unsigned i = 0; i < MAX_CPUS; i++)
@@ -480,9 +482,7 @@ static void print_all(void)
 		LINE(aborted);
 	LINE(counters), LINE(images_gone), LINE(skipped), LINE(words), LINE(mistakes);
 #undef LINE
-	for (unsigned i = 0; i < all.nr_images; i++) {
-		const struct image *image = &all.images[i];
-
+	for (const struct image *image = all.last_image; image; image = image->before) {
 		if (image->samples)
 			printf("image %" PRIu64 " %s\n", image->samples, image->path);
 		if (image->trapped || image->late_trapped)
