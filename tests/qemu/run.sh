@@ -129,6 +129,9 @@ build_programs()
 	list_symbols nested
 	$cc "${flags[@]}" -static -o "$to/careless" $from/careless.c
 	list_symbols careless
+	for t in craft flood gap; do
+		$cc "${flags[@]}" -static -pthread -o "$to/$t" $from/$t.c
+	done
 	readelf -n "$to/nested" | sed -n 's/.*Build ID: //p' >"$work/nested.build_id"
 	if [ $machine = arm64 ]; then
 		$cc "${flags[@]}" -static -mbranch-protection=pac-ret \

@@ -162,6 +162,43 @@ expect_no_loss()
 	[ "$(lost_after_all)" = 0 ] || fail "$(lost_after_all) samples are lost: $(tell)"
 }
 
+# How many files below directory $1 there are samples of in ./out.
+told_below()
+{
+	awk -v dir="$1/" '$1 == "image" && index($3, dir) == 1 && !seen[$3]++ { n++ }
+		END { print n + 0 }' out
+}
+
+# How many images ./out tells (start -i) that are not below one of these directories.
+told_beside()
+{
+	awk -v dirs="$*" '
+		function is_below(path, i)
+		{
+			for (i in dir)
+				if (index(path, dir[i] "/") == 1)
+					return 1
+			return 0
+		}
+		BEGIN { split(dirs, dir) }
+		$1 == "file" && !is_below($NF) { n++ }
+		END { print n + 0 }' out
+}
+
+# Makes directories in which everybody may write.
+open_to_all()
+{
+	mkdir -p "$@"
+	chmod 777 "$@"
+}
+
+# Ends a process that was started in the background.
+end_of()
+{
+	kill "$1"
+	wait "$1" 2>/dev/null || :
+}
+
 # expect NAME -gt NUMBER, and the like
 expect()
 {

@@ -52,7 +52,7 @@ static struct {
 	uint64_t tasks, exits, modules, traces, frames, aborted, counters, told_taken;
 	uint64_t hellos, byes, skipped, words, mistakes, time_ns, since_hello, lost_since;
 	uint64_t images_gone;
-	unsigned nr_traps, nr_images;
+	unsigned nr_traps;
 } all;
 
 /* Context, as records told it. */
