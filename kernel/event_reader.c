@@ -122,7 +122,7 @@ static unsigned int tell_bye(u64 *words)
 {
 	words[0] = OPK_ESCAPE;
 	words[1] = OPK_HEAD(OPK_BYE, 3, 0);
-	words[2] = opk_stats_total(OPK_STAT_RECEIVED);
+	words[2] = opk_stats_total(OPK_STAT_RECEIVED) + opk_stats_total(OPK_LOST_MISSED);
 	words[3] = opk_stats_total(OPK_STAT_THROTTLES);
 	words[4] = opk_stats_total(OPK_STAT_BT_ABORTED);
 	return 5;

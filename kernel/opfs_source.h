@@ -96,7 +96,7 @@ void opk_add_sample(struct pt_regs *regs, unsigned int counter,
 
 /*
  * Counts @n samples of this CPU that should have been taken before this interrupt, and
- * were not: as taken and lost (OPK_LOST_MISSED), or as idle if @regs are the idle task's.
+ * were not: as lost (OPK_LOST_MISSED), or as idle if @regs are the idle task's.
  * From a hard interrupt.
  */
 void opk_add_missed(struct pt_regs *regs, unsigned long n);

@@ -393,7 +393,6 @@ void opk_add_missed(struct pt_regs *regs, unsigned long n)
 		opk_count_many(OPK_STAT_IDLE, n);
 		return;
 	}
-	opk_count_many(OPK_STAT_RECEIVED, n);
 	opk_count_many(OPK_LOST_MISSED, n);
 }
 EXPORT_SYMBOL_GPL(opk_add_missed);

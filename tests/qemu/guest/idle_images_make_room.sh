@@ -11,7 +11,7 @@ visit()
 	local before
 
 	before=$(get stats/lost_no_image)
-	flood 0 1 files "$1" 20 16 >/dev/null
+	flood 0 1 files "$1" 20 32 >/dev/null
 	[ "$(get stats/lost_no_image)" = "$before" ]
 }
 

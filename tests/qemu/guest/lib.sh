@@ -91,18 +91,12 @@ until_taken()
 {
 	local want
 
-	want=$(($(taken) + $1))
+	want=$(($(get stats/received) + $1))
 	shift
 	while :; do
 		"$@" || fail "$*"
-		[ "$(taken)" -lt "$want" ] || break
+		[ "$(get stats/received)" -lt "$want" ] || break
 	done
-}
-
-# Samples that were taken so far: those that a late timer missed were not.
-taken()
-{
-	echo $(($(get stats/received) - $(get stats/lost_missed)))
 }
 
 # Reads the buffer into ./out until the driver is stopped; words go to bufdump.

@@ -15,7 +15,7 @@ roots=$(flood 0 0 mtimes $here/roots 150 2)
 theirs=$(flood 1000 0 mtimes $here/theirs 150 2)
 seen=$((roots + theirs))
 held=$(get stats/images)
-flood 0 1 files $here/root 16 16
+flood 0 1 files $here/root 16 32
 stop
 files=$(grep -c "^file .* $here/\(roots\|theirs\)\$" out)
 beside=$(($(told_beside $here/root) - files))

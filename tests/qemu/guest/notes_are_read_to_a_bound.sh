@@ -26,5 +26,5 @@ done
 for f in first only last none; do
 	[ "$(samples_of $here/$f)" -ge 1 ] || fail "no samples of $f"
 done
-expect lost -eq 0
+expect_no_loss
 unload

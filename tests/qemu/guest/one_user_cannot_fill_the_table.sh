@@ -23,8 +23,8 @@ withstand()
 	start -i
 	"$@" >/dev/null
 	held=$(get stats/images)
-	flood 0 1 files "$here/$name.root" 16 16 >/dev/null
-	flood 1001 1 files "$here/$name.other" 16 16 >/dev/null
+	flood 0 1 files "$here/$name.root" 16 32 >/dev/null
+	flood 1001 1 files "$here/$name.other" 16 32 >/dev/null
 	stop >told
 	root=$(told_below "$here/$name.root") other=$(told_below "$here/$name.other")
 	attacker=$(told_below "$here/$name")

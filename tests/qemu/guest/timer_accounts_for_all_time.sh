@@ -13,7 +13,8 @@ now_ms()
 
 offered()
 {
-	echo $(($(get stats/received) + $(get stats/idle) + $(get stats/throttled)))
+	echo $(($(get stats/received) + $(get stats/idle) + $(get stats/throttled) +
+		$(get stats/lost_missed)))
 }
 
 load

@@ -31,7 +31,7 @@ enum { ROUNDS = 100000, TRIES = 500, LAST = 512, CALLERS = 125 };
 typedef void (*spin_fn)(unsigned long rounds);
 
 static unsigned long times, samples = 1;
-static int received_fd;
+static int taken_fd;
 
 static void fail(const char *what)
 {
@@ -40,20 +40,20 @@ static void fail(const char *what)
 }
 
 /* Samples that were taken on this CPU. */
-static unsigned long received(void)
+static unsigned long taken(void)
 {
 	char text[32] = "";
 
-	if (received_fd < 0 || pread(received_fd, text, sizeof(text) - 1, 0) < 0)
+	if (taken_fd < 0 || pread(taken_fd, text, sizeof(text) - 1, 0) < 0)
 		return 0;
 	return strtoul(text, NULL, 10);
 }
 
 static void visit(spin_fn spin)
 {
-	unsigned long want = received() + samples;
+	unsigned long want = taken() + samples;
 
-	for (unsigned long i = 0; i < TRIES * samples && received() < want; i++)
+	for (unsigned long i = 0; i < TRIES * samples && taken() < want; i++)
 		spin(ROUNDS);
 }
 
@@ -227,7 +227,7 @@ static void bind_to(unsigned cpu)
 	if (sched_setaffinity(0, sizeof(cpus), &cpus))
 		fail("sched_setaffinity");
 	snprintf(path, sizeof(path), "/dev/oprofile/stats/cpu%u/received", cpu);
-	received_fd = open(path, O_RDONLY | O_CLOEXEC);
+	taken_fd = open(path, O_RDONLY | O_CLOEXEC);
 }
 
 static const struct {
@@ -252,12 +252,12 @@ int main(int argc, char **argv)
 		samples = strtoul(argv[6], NULL, 10);
 	bind_to((unsigned)atoi(argv[2]));
 	become(argv[1]);
-	before = received();
+	before = taken();
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
 		if (strcmp(modes[i].name, argv[3]))
 			continue;
 		modes[i].run(argv[4]);
-		printf("%lu\n", received() - before);
+		printf("%lu\n", taken() - before);
 		return 0;
 	}
 	return 2;
