@@ -126,6 +126,7 @@ build_programs()
 	$cc "${flags[@]}" -static -o "$to/retire" $from/retire.c
 	$cc "${flags[@]}" -static -o "$to/deep" $from/deep.c
 	$cc "${flags[@]}" -static -o "$to/poke" $from/poke.c
+	$cc "${flags[@]}" -static -o "$to/as" $from/as.c
 	list_symbols nested
 	$cc "${flags[@]}" -static -o "$to/careless" $from/careless.c
 	list_symbols careless
