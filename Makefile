@@ -210,7 +210,7 @@ SUITE_CLI = suite:cli jobs:$$((2*$(JOBS))) bin:$(O)/bin $(BATS_CLI:%=bats:%)
 SUITE_MOUNT = suite:mount jobs:$(JOBS) bin:$(O)/bin $(BATS_MOUNT:%=bats:%)
 SUITE_FUZZ = suite:fuzz jobs:$(JOBS) $(FUZZERS:%=fuzz:%:$(FUZZ_SECONDS))
 SUITE_QEMU = suite:qemu jobs:$(JOBS) bin:$(O)/bin qemu:6.1:all qemu:6.12:all \
-	qemu:arm64:all
+	qemu:arm64:all qemu:arm64-icount:all
 SUITE_QEMU_SMOKE = suite:qemu jobs:1 bin:$(O)/bin qemu:6.1:smoke
 SAN_O := $(O)/san
 RUN = tests/run.sh $(O)/check
@@ -444,7 +444,8 @@ Targets:
   check-fresh   demo and check of what is committed, in a new minimal Debian; needs root
   check-unit check-cli check-mount check-fuzz check-san
                 one part of them
-  check-qemu    the driver on kernels 6.1 and 6.12, and on arm64, in emulated machines
+  check-qemu    the driver on kernels 6.1 and 6.12, and 6.1 on arm64, in emulated machines
+                of two CPUs, and counters in one whose clock counts instructions
   check-kernel-debug
                 the same on a kernel with lockdep and KASAN, which is built first
   bless         takes what reports print now for what they should print

@@ -1,17 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# run.sh KERNEL SUITE: boots KERNEL (see kernel.sh; icount is 6.1 on a machine whose clock
-# counts instructions, as it does for arm64) under QEMU with the driver built for it, our
-# programs and those of programs/, runs tests of guest/ and reports them as TAP.  SUITE is
-# "all", "smoke", or names of tests with commas between.
+# run.sh KERNEL SUITE: boots KERNEL under QEMU with the driver built for it, our programs
+# and those of programs/, runs tests of guest/ and reports them as TAP.  KERNEL is one of
+# kernel.sh's, or icount or arm64-icount: 6.1 on a machine of one CPU whose clock counts
+# instructions.  SUITE is "all", "smoke", or names of tests with commas between.
 #
 # A test is guest/NAME.sh: a script that fails by exiting with other than 0, or with 77
 # and a reason as its last line to be skipped.  A line in it says for what it is meant:
 #
-#   # qemu: SECONDS [smoke] [x86] [arm64] [icount] [6.1] [6.12]
+#   # qemu: SECONDS [smoke] [x86] [arm64] [KERNEL]...
 #
-# SECONDS is its time limit on a machine that does nothing else, a tenth of what it gets;
-# x86 is every kernel for that but icount.  Whatever the kernel complains of (see
+# SECONDS is its time limit on a machine that does nothing else, a tenth of what it gets.
+# A test without a machine or KERNEL runs everywhere; on machines whose clock counts
+# instructions only those run that name them.  Whatever the kernel complains of (see
 # complaints) fails the test that was running.
 #
 # Everything is written below $O/qemu; set V=1 to see what tests print that pass.
@@ -28,18 +29,17 @@ work=$out/qemu/$kernel
 bin=${OPFS_BIN:-$out/bin}
 jobs=${JOBS:-2}
 fetch=$kernel machine=x86 cross='' cc=gcc kmake=()
-qemu=(qemu-system-x86_64 -smp "2,sockets=2") console=ttyS0
+qemu=(qemu-system-x86_64) cpus=(-smp "2,sockets=2") console=ttyS0
 case $kernel in
-icount)
-	fetch=6.1 machine=icount
-	qemu=(qemu-system-x86_64 -smp 1 -icount "shift=3,sleep=off")
-	;;
-arm64)
-	machine=arm64 cross=aarch64-linux-gnu- cc=${cross}gcc
+icount) fetch=6.1 ;;
+arm64*)
+	fetch=arm64 machine=arm64 cross=aarch64-linux-gnu- cc=${cross}gcc
 	kmake=(ARCH=arm64 "CROSS_COMPILE=$cross")
-	qemu=(qemu-system-aarch64 -M virt -cpu max -smp 1 -icount "shift=3,sleep=off")
-	console=ttyAMA0
+	qemu=(qemu-system-aarch64 -M virt -cpu max) console=ttyAMA0
 	;;
+esac
+case $kernel in
+*icount) cpus=(-smp 1 -icount "shift=3,sleep=off") ;;
 esac
 
 give_up()
@@ -58,6 +58,16 @@ traits()
 	sed -n 's/^# qemu: *//p' "$here/guest/$1.sh"
 }
 
+# Is a test with these traits meant for this machine?
+is_meant()
+{
+	local words
+
+	read -r _ words <<<"${1/ smoke/}"
+	[[ " $words " != *" $kernel "* ]] || return 0
+	[[ $kernel != *icount && (-z $words || " $words " == *" $machine "*) ]]
+}
+
 # The tests of the suite that are meant for this machine, as /guest/list wants them.
 list_tests()
 {
@@ -66,8 +76,10 @@ list_tests()
 	for file in "$here"/guest/*.sh; do
 		name=$(basename "$file" .sh)
 		case $name in lib | *_lib) continue ;; esac
-		words=" $(traits "$name") "
-		case $words in *" $machine "* | *" $kernel "*) ;; *) continue ;; esac
+		words=$(traits "$name")
+		[ -n "$words" ] || give_up "$name.sh says where it runs"
+		is_meant "$words" || continue
+		words=" $words "
 		case $suite in
 		all) ;;
 		smoke) case $words in *" smoke "*) ;; *) continue ;; esac ;;
@@ -134,14 +146,11 @@ build_programs()
 		$cc "${flags[@]}" -static -pthread -o "$to/$t" $from/$t.c
 	done
 	readelf -n "$to/nested" | sed -n 's/.*Build ID: //p' >"$work/nested.build_id"
-	if [ $machine = arm64 ]; then
+	[ $machine != arm64 ] || {
 		$cc "${flags[@]}" -static -mbranch-protection=pac-ret \
 			-o "$to/nested_pac" $from/nested.c
 		list_symbols nested_pac
-		return 0
-	fi
-	# Its names and lines are in a debug file, its source is where it was compiled.
-	strip -o "$to/bare" "$to/nested"
+	}
 	$cc "${flags[@]}" -o "$to/cost" $from/cost.c
 	$cc "${flags[@]}" -o "$to/hog" $from/hog.c
 	for t in 1 2; do
@@ -151,6 +160,9 @@ build_programs()
 			$from/twin_prog.c
 	done
 	$cc "${flags[@]}" -pthread -o "$to/storm" $from/storm.c
+	[ $machine = x86 ] || return 0
+	# Its names and lines are in a debug file, its source is where it was compiled.
+	strip -o "$to/bare" "$to/nested"
 	$cc "${flags[@]}" -o "$to/landlocked" $from/landlocked.c \
 		libsym/helper/sandbox.c base/{err,file,strbuf,utf8}.c -lseccomp
 }
@@ -158,28 +170,45 @@ build_programs()
 # Where twin_trap is in the file of each twin: the options of bufdump.
 list_traps()
 {
-	local t
+	local t at
 
 	for t in "$work"/programs/{lib,}twin_*; do
-		[ ! -e "$t" ] || printf -- '-t /bin/%s=%x ' "$(basename "$t")" \
-			$((0x$(nm "$t" | sed -n 's/ T twin_trap$//p') & 0xfffff))
+		at=$(${cross}nm "$t" | sed -n 's/ T twin_trap$//p')
+		printf -- '-t /bin/%s=%x ' "$(basename "$t")" $((0x$at & 0xfffff))
+	done
+}
+
+# The libraries of program $1 and its loader, as "PATH FILE": where in the guest a copy of
+# which file goes.
+libraries_of()
+{
+	local lib
+
+	if [ $machine = x86 ]; then
+		# A static program has none.
+		{ ldd "$1" 2>/dev/null || :; } |
+			sed -n 's|^[^/]*\(/[^ ]*\) (.*|\1 \1|p'
+		return
+	fi
+	# Programs that need more are not built for this machine.
+	for lib in libc.so.6 ld-linux-aarch64.so.1; do
+		echo "/lib/$lib $($cc -print-file-name=$lib)"
 	done
 }
 
 # Copies programs and the libraries they need into the guest's root.
-install_dynamic()
+install_programs()
 {
-	local file lib
+	local file lib from
 
 	for file; do
 		install -m 755 "$file" "$root/bin/"
 		[ "$(stat -c %s "$file")" -lt 1000000 ] ||
-			strip -g "$root/bin/$(basename "$file")"
-		# A static program has none.
-		{ ldd "$file" 2>/dev/null || :; } | sed -n 's|^[^/]*\(/[^ ]*\) (.*|\1|p' |
-			while read -r lib; do
+			${cross}strip -g "$root/bin/$(basename "$file")"
+		libraries_of "$file" |
+			while read -r lib from; do
 				[ -e "$root$lib" ] ||
-					install -D -m 755 "$(realpath "$lib")" "$root$lib"
+					install -D -m 755 "$(realpath "$from")" "$root$lib"
 			done
 	done
 }
@@ -216,11 +245,10 @@ build_root()
 		>"$root/etc/passwd"
 	echo 'root:x:0:' >"$root/etc/group"
 	ln -s /proc/self/mounts "$root/etc/mtab"
-	if [ $machine != arm64 ]; then
-		install_dynamic "$bin/opcollect" "$bin/opfs" "$work"/programs/*
+	install_programs "$work"/programs/*
+	if [ $machine = x86 ]; then
+		install_programs "$bin/opcollect" "$bin/opfs"
 		install_debug nested
-	else
-		install -m 755 "$work"/programs/* "$root/bin/"
 	fi
 	(cd "$root" && find . | cpio -o -H newc -R 0:0 --quiet) >"$work/initramfs"
 }
@@ -240,8 +268,9 @@ boot()
 	patient+=" sysctl.kernel.hung_task_timeout_secs=600"
 	# x86 panics if the timer does not tick within 40 ms of the host's time
 	patient+=" no_timer_check"
-	timeout -k 10 "$(patience)" "${qemu[@]}" -accel tcg -m 1024 -nic none \
-		-display none -monitor none -serial "file:$work/console" -no-reboot \
+	timeout -k 10 "$(patience)" "${qemu[@]}" "${cpus[@]}" -accel tcg -m 1024 \
+		-nic none -display none -monitor none -no-reboot \
+		-serial "file:$work/console" \
 		-kernel "$kdir/vmlinuz" -initrd "$work/initramfs" \
 		-append "console=$console panic=-1 oops=panic quiet $patient" \
 		>"$work/qemu.log" 2>&1 </dev/null || cat "$work/qemu.log" >&2

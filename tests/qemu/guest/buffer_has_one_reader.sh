@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 30 x86
+# qemu: 30
 . /guest/lib.sh
 load
 refused enable 1 "Invalid argument"

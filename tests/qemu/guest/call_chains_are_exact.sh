@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 40 x86 arm64
+# qemu: 40
 # nested calls outermost, that calls middle, that calls innermost: these follow every
 # sample of that, save where it is just being entered or left.
 . /guest/lib.sh

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 60 arm64
+# qemu: 60 arm64-icount
 # On this machine the counter of instructions counts every one of them: 400 million in a
 # program are 400 samples at one a million, give or take the one it began and ended in.
 . /guest/lib.sh

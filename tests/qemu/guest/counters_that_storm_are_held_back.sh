@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 90 arm64
+# qemu: 90 arm64 arm64-icount
 # A counter that overflows as often as one can be told to: perf holds it back, the driver
 # counts that, and the machine goes on.
 . /guest/lib.sh

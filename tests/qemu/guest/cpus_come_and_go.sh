@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 60 x86
+# qemu: 60
 . /guest/lib.sh
 cpu1=/sys/devices/system/cpu/cpu1/online
 load

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 90 x86 The daemon takes samples from the driver: rotated and saved sessions, stop
-# and start, and every sample is stored or counted.
+# qemu: 90 x86
+# The daemon takes samples from the driver: rotated and saved sessions, stop and start,
+# and every sample is stored or counted.
 . /guest/lib.sh
 load
 cat >conf <<'END'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 30 x86
+# qemu: 30
 # A figure that changes between two read()s of one reader is the one that it began with,
 # not half of either.
 . /guest/lib.sh

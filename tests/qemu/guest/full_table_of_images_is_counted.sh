@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 60 x86
+# qemu: 60
 # More programs at a time than the table of images has room for: samples of the last ones
 # are lost and counted as such, those of the first stay with them, none goes to another's.
 . /guest/lib.sh

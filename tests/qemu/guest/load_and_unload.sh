@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 20 smoke x86 arm64
+# qemu: 20 smoke
 . /guest/lib.sh
 load
 [ "$(uname -m)" != x86_64 ] || [ "$(get cpu_type)" = timer ] ||

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 120 x86
+# qemu: 120
 . /guest/lib.sh
 load
 background twin_1 forever

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 20 x86
+# qemu: 20
 . /guest/lib.sh
 load
 mkdir m

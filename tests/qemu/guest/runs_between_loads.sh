@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 90 x86
+# qemu: 90
 . /guest/lib.sh
 for i in $(seq 8); do
 	load

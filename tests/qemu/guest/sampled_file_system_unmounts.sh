@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 40 x86
+# qemu: 40
 . /guest/lib.sh
 load
 put timer_hz 4000

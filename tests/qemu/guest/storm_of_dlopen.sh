@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 90 smoke x86
+# qemu: 90 smoke
 # Two libraries whose code comes to lie at the same addresses by turns.
 . /guest/lib.sh
 load

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 90 x86
+# qemu: 90
 # A thread works on while another one of its process calls exec.
 . /guest/lib.sh
 load

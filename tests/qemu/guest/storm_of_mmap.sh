@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 90 x86
+# qemu: 90
 # Three threads of a process keep the lock of its address space busy.  What could not be
 # resolved in the interrupt may be late, is told so, and is rarely wrong.
 . /guest/lib.sh

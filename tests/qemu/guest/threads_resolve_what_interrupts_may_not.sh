@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 90 x86
+# qemu: 90
 # As on PREEMPT_RT, where an interrupt may not try the lock of an address space: samples
 # of user code are resolved by their pages, or by the driver's threads before the sampled
 # ones go on, and however these end.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 30 smoke x86 arm64
+# qemu: 30 smoke
 . /guest/lib.sh
 load
 put timer_hz 1000

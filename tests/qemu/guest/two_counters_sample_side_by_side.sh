@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 60 arm64
+# qemu: 60 arm64-icount
 . /guest/lib.sh
 load
 for i in 0 1; do

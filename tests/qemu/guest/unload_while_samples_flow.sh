@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 90 x86
+# qemu: 90
 . /guest/lib.sh
 for i in 1 2 3 4 5 6 7 8; do
 	load
