@@ -15,7 +15,8 @@
 # instructions only those run that name them.  Whatever the kernel complains of (see
 # complaints) fails the test that was running.
 #
-# Everything is written below $O/qemu; set V=1 to see what tests print that pass.
+# Everything is written below $O/qemu; set V=1 to see what tests print that pass, and
+# RACE_SECONDS to have eleven_tasks_race last longer than 20 s.
 set -eEuo pipefail
 # What make was called with is not for the builds here.
 unset MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL
@@ -28,7 +29,7 @@ out=$(realpath -m "${O:-build}")
 work=$out/qemu/$kernel
 bin=${OPFS_BIN:-$out/bin}
 jobs=${JOBS:-2}
-fetch=$kernel machine=x86 cross='' cc=gcc kmake=()
+fetch=$kernel machine=x86 cross='' cc=gcc kmake=() more=''
 qemu=(qemu-system-x86_64) cpus=(-smp "2,sockets=2") console=ttyS0
 case $kernel in
 icount) fetch=6.1 ;;
@@ -38,6 +39,8 @@ arm64*)
 	qemu=(qemu-system-aarch64 -M virt -cpu max) console=ttyAMA0
 	;;
 esac
+# What Debian's kernels do not do unless they are told to: leave a task anywhere.
+[ "$kernel" != 6.12 ] || more+=" preempt=full"
 case $kernel in
 *icount) cpus=(-smp 1 -icount "shift=3,sleep=off") ;;
 esac
@@ -133,18 +136,12 @@ build_programs()
 	local from=tests/qemu/programs to=$work/programs t
 
 	mkdir -p "$to"
-	$cc "${flags[@]}" -static -o "$to/bufdump" $from/bufdump.c
-	$cc "${flags[@]}" -static -Wl,--build-id -o "$to/nested" $from/nested.c
-	$cc "${flags[@]}" -static -o "$to/retire" $from/retire.c
-	$cc "${flags[@]}" -static -o "$to/deep" $from/deep.c
-	$cc "${flags[@]}" -static -o "$to/poke" $from/poke.c
-	$cc "${flags[@]}" -static -o "$to/as" $from/as.c
-	list_symbols nested
-	$cc "${flags[@]}" -static -o "$to/careless" $from/careless.c
-	list_symbols careless
-	for t in craft flood gap; do
-		$cc "${flags[@]}" -static -pthread -o "$to/$t" $from/$t.c
+	for t in as bufdump careless craft deep flood gap leave nested poke reread retire \
+		stuck; do
+		$cc "${flags[@]}" -static -pthread -Wl,--build-id -o "$to/$t" $from/$t.c
 	done
+	list_symbols nested
+	list_symbols careless
 	readelf -n "$to/nested" | sed -n 's/.*Build ID: //p' >"$work/nested.build_id"
 	[ $machine != arm64 ] || {
 		$cc "${flags[@]}" -static -mbranch-protection=pac-ret \
@@ -208,7 +205,7 @@ install_programs()
 		libraries_of "$file" |
 			while read -r lib from; do
 				[ -e "$root$lib" ] ||
-					install -D -m 755 "$(realpath "$from")" "$root$lib"
+					install -D -m 755 "$from" "$root$lib"
 			done
 	done
 }
@@ -240,6 +237,7 @@ build_root()
 	list_tests >"$root/guest/list"
 	[ -s "$root/guest/list" ] || give_up "suite $suite has tests"
 	list_traps >"$root/guest/traps"
+	echo "${RACE_SECONDS:-20}" >"$root/guest/race_seconds"
 	cp "$work"/*.symbols "$work"/nested.build_id "$root/guest/"
 	printf '%s\n' 'root:x:0:0::/root:/bin/sh' 'nobody:x:65534:65534::/:/bin/sh' \
 		>"$root/etc/passwd"
@@ -272,7 +270,7 @@ boot()
 		-nic none -display none -monitor none -no-reboot \
 		-serial "file:$work/console" \
 		-kernel "$kdir/vmlinuz" -initrd "$work/initramfs" \
-		-append "console=$console panic=-1 oops=panic quiet $patient" \
+		-append "console=$console panic=-1 oops=panic quiet $patient$more" \
 		>"$work/qemu.log" 2>&1 </dev/null || cat "$work/qemu.log" >&2
 }
 

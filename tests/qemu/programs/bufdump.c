@@ -11,13 +11,16 @@
  *	-t PATH=OFF   samples of PATH on the page at this file offset (hexadecimal) were
  *	              misattributed (see twin.h)
  *	-i            prints what images were told to be too: "file BUILD-ID INODE PATH"
- *	-v            prints samples and calls too
+ *	-v            prints samples and calls too, with the task's application at the end
+ *	-f            reads before everybody else, with real-time priority
+ *	-n US         does not wait in read(), but looks again up to so many us later
  *	-o FILE       saves the stream too
  * Exits with 1 when there was something wrong with the stream.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -52,18 +55,21 @@ static struct {
 	uint64_t tasks, exits, modules, traces, frames, aborted, counters, told_taken;
 	uint64_t hellos, byes, skipped, words, mistakes, time_ns, since_hello, lost_since;
 	uint64_t images_gone;
+	uint64_t no_app;
 	unsigned nr_traps;
 } all;
 
 /* Context, as records told it. */
 static struct {
-	uint32_t cpu, cookie, tid;
+	uint32_t cpu, cookie, tid, app;
 	uint64_t tgid, anon_first, anon_last;
 	bool has_mode, has_cpu, has_task, has_place, is_kernel, is_anon, in_trace;
+	bool of_kernel; /* the task is a thread of the kernel's own */
 	unsigned trace_pairs;
 } now;
 
-static bool verbose, list_files;
+static bool verbose, list_files, real_time;
+static useconds_t pause_us, look_us;
 static volatile sig_atomic_t stopped;
 
 __attribute__((format(printf, 1, 2))) static void mistake(const char *format, ...)
@@ -143,9 +149,10 @@ static void take_sample(uint64_t pc, uint64_t event)
 	    (!now.is_kernel && !now.has_place))
 		mistake("a sample without context");
 	if (verbose)
-		printf("%s %s %" PRIx64 " tgid %" PRIu64 " tid %u cpu %u\n",
+		printf("%s %s %" PRIx64 " tgid %" PRIu64 " tid %u cpu %u app %s\n",
 		       now.in_trace && now.trace_pairs ? "call" : "sample", place(), pc,
-		       now.tgid, now.tid, now.cpu);
+		       now.tgid, now.tid, now.cpu,
+		       now.app ? all.images[now.app % MAX_IMAGES].path : "-");
 	if (now.in_trace && now.trace_pairs++) {
 		all.frames++;
 		return;
@@ -153,6 +160,7 @@ static void take_sample(uint64_t pc, uint64_t event)
 	all.samples++;
 	all.since_hello++;
 	all.late += late;
+	all.no_app += !now.app && !now.of_kernel;
 	all.events[OPK_EVENT_COUNTER(event)]++;
 	all.cpus[now.cpu % MAX_CPUS]++;
 	if (!now.is_kernel) {
@@ -169,13 +177,15 @@ static void take_sample(uint64_t pc, uint64_t event)
 
 static void on_task(uint32_t arg, const uint64_t *w, unsigned n)
 {
-	(void)n;
 	all.tasks++;
 	now.has_task = true;
 	now.tid = arg;
 	now.tgid = w[0];
-	if (w[1])
-		image_of((uint32_t)w[1]);
+	now.app = (uint32_t)w[1];
+	/* The kernel's threads are the children of number 2. */
+	now.of_kernel = !w[0] || w[0] == 2 || (n > 6 && w[6] == 2);
+	if (now.app)
+		image_of(now.app);
 }
 
 static void on_cpu(uint32_t arg, const uint64_t *w, unsigned n)
@@ -422,7 +432,7 @@ static size_t take_record(const uint64_t *w, size_t n)
 	return 2 + (size_t)len;
 }
 
-static int read_stream(int fd, int save, useconds_t pause_us)
+static int read_stream(int fd, int save)
 {
 	static uint64_t words[BUFFER_WORDS + 70000];
 	size_t have = 0;
@@ -431,7 +441,9 @@ static int read_stream(int fd, int save, useconds_t pause_us)
 		ssize_t got = read(fd, words + have, BUFFER_WORDS * sizeof(*words));
 		size_t at = 0, n;
 
-		if (got < 0 && errno == EINTR)
+		if (got < 0 && errno == EAGAIN)
+			usleep((useconds_t)rand() % look_us);
+		if (got < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
 		if (got < 0) {
 			printf("read: %s\n", strerror(errno));
@@ -476,7 +488,7 @@ static void print_all(void)
 #define LINE(field) printf(#field " %" PRIu64 "\n", all.field)
 	LINE(hellos), LINE(byes), LINE(told_taken), LINE(samples);
 	printf("lost %" PRIu64 "\n", lost);
-	LINE(user), LINE(kernel), LINE(idle), LINE(anon), LINE(late);
+	LINE(user), LINE(kernel), LINE(idle), LINE(anon), LINE(late), LINE(no_app);
 	LINE(trapped), LINE(late_trapped);
 	LINE(tasks), LINE(exits), LINE(modules), LINE(traces), LINE(frames),
 		LINE(aborted);
@@ -509,20 +521,22 @@ static int add_trap(char *spec)
 	return 0;
 }
 
-int main(int argc, char **argv)
+/* 0, or what to exit with; *save: where the stream goes too. */
+static int take_options(int argc, char **argv, const char **file, int *save)
 {
-	struct sigaction action = { .sa_handler = on_signal };
-	const char *file = "/dev/oprofile/buffer";
-	useconds_t pause_us = 0;
-	int opt, fd, rc, save = -1;
+	int opt;
 
-	while ((opt = getopt(argc, argv, "b:io:s:t:v")) != -1) {
+	while ((opt = getopt(argc, argv, "b:fin:o:s:t:v")) != -1) {
 		if (opt == 'b')
-			file = optarg;
+			*file = optarg;
 		else if (opt == 'o')
-			save = open(optarg, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+			*save = open(optarg, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 		else if (opt == 's')
 			pause_us = (useconds_t)atoi(optarg) * 1000;
+		else if (opt == 'n')
+			look_us = (useconds_t)atoi(optarg);
+		else if (opt == 'f')
+			real_time = true;
 		else if (opt == 'i')
 			list_files = true;
 		else if (opt == 'v')
@@ -530,16 +544,33 @@ int main(int argc, char **argv)
 		else if (opt != 't' || add_trap(optarg))
 			return 2;
 	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+	struct sched_param first = { .sched_priority = 1 };
+	const char *file = "/dev/oprofile/buffer";
+	int fd, rc, save = -1;
+
+	rc = take_options(argc, argv, &file, &save);
+	if (rc)
+		return rc;
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGINT, &action, NULL);
-	fd = open(file, O_RDONLY);
+	fd = open(file, O_RDONLY | (look_us ? O_NONBLOCK : 0));
 	if (fd < 0) {
 		printf("%s: %s\n", file, strerror(errno));
 		return 1;
 	}
+	if (real_time && sched_setscheduler(0, SCHED_FIFO, &first)) {
+		perror("sched_setscheduler");
+		return 1;
+	}
 	puts("open");
 	fflush(stdout);
-	rc = read_stream(fd, save, pause_us);
+	rc = read_stream(fd, save);
 	close(fd);
 	print_all();
 	return rc || all.mistakes;

@@ -2,6 +2,8 @@
 /*
  * hog CPU US SECONDS: sleeps so many microseconds, then keeps the CPU busy for so many
  *	seconds, before everybody else who is not of the kernel's own.
+ * hog pulse CPU MS: again and again, keeps the CPU busy for so many milliseconds, before
+ *	everybody else, and leaves it to others for one.
  * hog idle CPU COMMAND...: runs a command that gets that CPU when nobody else wants it.
  */
 #include <sched.h>
@@ -21,6 +23,29 @@ static int bind_to(const char *cpu)
 	return sched_setaffinity(0, sizeof(cpus), &cpus);
 }
 
+static long long now_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000LL + now.tv_nsec / 1000;
+}
+
+static int pulse(char **words)
+{
+	struct sched_param param = { .sched_priority = 1 };
+	long long end;
+
+	if (bind_to(words[0]) || sched_setscheduler(0, SCHED_FIFO, &param))
+		return 1;
+	for (;;) {
+		end = now_us() + atol(words[1]) * 1000;
+		while (now_us() < end)
+			;
+		usleep(1000);
+	}
+}
+
 static int run_idle(char **words)
 {
 	struct sched_param param = { 0 };
@@ -33,17 +58,15 @@ static int run_idle(char **words)
 
 static int keep_busy(char **words)
 {
-	struct timespec now, nap = { 0 };
-	time_t end;
+	struct timespec nap = { .tv_nsec = atol(words[1]) * 1000 };
+	long long end;
 
-	nap.tv_nsec = atol(words[1]) * 1000;
 	if (bind_to(words[0]) || setpriority(PRIO_PROCESS, 0, -20) ||
 	    nanosleep(&nap, NULL))
 		return 1;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	end = now.tv_sec + atol(words[2]);
-	while (now.tv_sec < end)
-		clock_gettime(CLOCK_MONOTONIC, &now);
+	end = now_us() + atol(words[2]) * 1000000;
+	while (now_us() < end)
+		;
 	return 0;
 }
 
@@ -53,7 +76,12 @@ int main(int argc, char **argv)
 
 	if (argc < 4)
 		return 2;
-	rc = strcmp(argv[1], "idle") ? keep_busy(argv + 1) : run_idle(argv + 2);
+	if (!strcmp(argv[1], "idle"))
+		rc = run_idle(argv + 2);
+	else if (!strcmp(argv[1], "pulse"))
+		rc = pulse(argv + 2);
+	else
+		rc = keep_busy(argv + 1);
 	if (rc)
 		perror("hog");
 	return rc;

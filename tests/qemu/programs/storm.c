@@ -7,6 +7,8 @@
  * storm dl N A B        loads a library, works in it, unloads it, in turn
  * storm mmap N A B      three threads map a library each to an address of their own,
  *                       work in it and map the other one over it
+ * storm images N A B    maps N new links of each library and works in one after another,
+ *                       until it is killed: every sample may be one of a new image
  * A and B are twins (twin.h).
  */
 #include <dlfcn.h>
@@ -142,14 +144,38 @@ static void storm_mmap(void)
 		pthread_join(threads[i], NULL);
 }
 
+static void storm_images(void)
+{
+	unsigned long offset[2] = { work_offset(twins[0]), work_offset(twins[1]) };
+	char **at = calloc((size_t)times * 2, sizeof(*at));
+	char name[32];
+
+	for (long i = 0; at && i < 2 * times; i++) {
+		int fd;
+
+		snprintf(name, sizeof(name), "link.%ld", i);
+		if (link(twins[i % 2], name))
+			fail(name);
+		fd = open(name, O_RDONLY);
+		at[i] = mmap(NULL, 65536, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+		if (fd < 0 || at[i] == MAP_FAILED)
+			fail(name);
+		close(fd);
+	}
+	for (long i = 0; at; i++) {
+		void (*work)(unsigned long);
+
+		*(void **)&work = at[i % (2 * times)] + offset[i % 2];
+		work(ROUNDS / 10);
+	}
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
 } storms[] = {
-	{ "fork", storm_fork },
-	{ "kill", storm_kill },
-	{ "dl", storm_dl },
-	{ "mmap", storm_mmap },
+	{ "fork", storm_fork }, { "kill", storm_kill },     { "dl", storm_dl },
+	{ "mmap", storm_mmap }, { "images", storm_images },
 };
 
 int main(int argc, char **argv)
