@@ -152,7 +152,7 @@ static void take_sample(uint64_t pc, uint64_t event)
 		printf("%s %s %" PRIx64 " tgid %" PRIu64 " tid %u cpu %u app %s\n",
 		       now.in_trace && now.trace_pairs ? "call" : "sample", place(), pc,
 		       now.tgid, now.tid, now.cpu,
-		       now.app ? all.images[now.app % MAX_IMAGES].path : "-");
+		       now.app ? image_of(now.app)->path : "-");
 	if (now.in_trace && now.trace_pairs++) {
 		all.frames++;
 		return;
