@@ -2,8 +2,9 @@
 /*
  * hog CPU US SECONDS: sleeps so many microseconds, then keeps the CPU busy for so many
  *	seconds, before everybody else who is not of the kernel's own.
- * hog pulse CPU MS: again and again, keeps the CPU busy for so many milliseconds, before
- *	everybody else, and leaves it to others for one.
+ * hog during CPU COMMAND...: runs a command on other CPUs, and meanwhile keeps this one
+ *	busy, before everybody else: nobody there goes on until the command has ended, or
+ *	for a second, for what it waits for may be one of them.
  * hog idle CPU COMMAND...: runs a command that gets that CPU when nobody else wants it.
  */
 #include <sched.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -31,19 +33,36 @@ static long long now_us(void)
 	return now.tv_sec * 1000000LL + now.tv_nsec / 1000;
 }
 
-static int pulse(char **words)
+static void run_elsewhere(char **words)
+{
+	struct sched_param param = { 0 };
+	cpu_set_t cpus;
+
+	memset(&cpus, 0xff, sizeof(cpus));
+	CPU_CLR(atoi(words[0]), &cpus);
+	if (!sched_setaffinity(0, sizeof(cpus), &cpus) &&
+	    !sched_setscheduler(0, SCHED_OTHER, &param))
+		execvp(words[1], words + 1);
+	perror(words[1]);
+	_exit(127);
+}
+
+static int busy_during(char **words)
 {
 	struct sched_param param = { .sched_priority = 1 };
+	int status = 0;
 	long long end;
+	pid_t pid;
 
 	if (bind_to(words[0]) || sched_setscheduler(0, SCHED_FIFO, &param))
 		return 1;
-	for (;;) {
-		end = now_us() + atol(words[1]) * 1000;
-		while (now_us() < end)
-			;
-		usleep(1000);
-	}
+	pid = fork();
+	if (!pid)
+		run_elsewhere(words);
+	end = now_us() + 1000000;
+	while (pid > 0 && waitpid(pid, &status, now_us() < end ? WNOHANG : 0) == 0)
+		;
+	return pid < 0 || status;
 }
 
 static int run_idle(char **words)
@@ -78,8 +97,8 @@ int main(int argc, char **argv)
 		return 2;
 	if (!strcmp(argv[1], "idle"))
 		rc = run_idle(argv + 2);
-	else if (!strcmp(argv[1], "pulse"))
-		rc = pulse(argv + 2);
+	else if (!strcmp(argv[1], "during"))
+		rc = busy_during(argv + 2);
 	else
 		rc = keep_busy(argv + 1);
 	if (rc)
