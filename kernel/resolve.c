@@ -293,26 +293,69 @@ static void attribute(struct opk_cpu *cpu, struct opk_scratch *s, bool nmi)
 	opk_store_unresolved(cpu, raw, s->words);
 }
 
+static struct opk_known *known_at(struct opk_cpu *cpu, u32 tid)
+{
+	return &cpu->known[tid % ARRAY_SIZE(cpu->known)];
+}
+
+/* An NMI that comes between these writes the same, since it hits the same task. */
+static void note_app(struct opk_cpu *cpu, const struct opk_task *task, u32 app)
+{
+	struct opk_known *known = known_at(cpu, task->tid);
+
+	WRITE_ONCE(known->tid, 0);
+	smp_wmb(); /* pairs with those in noted_app(): an entry with a tid is whole */
+	known->app = app;
+	known->start_ns = task->start_ns;
+	smp_wmb();
+	WRITE_ONCE(known->tid, task->tid);
+}
+
+/* What was noted on that CPU, which may be noting another task just now; or 0. */
+static u32 noted_app(struct opk_cpu *cpu, const struct opk_task *task)
+{
+	const struct opk_known *known = known_at(cpu, task->tid);
+	bool same;
+	u32 app;
+
+	if (READ_ONCE(known->tid) != task->tid)
+		return 0;
+	smp_rmb(); /* pairs with those in note_app() */
+	app = READ_ONCE(known->app);
+	same = READ_ONCE(known->start_ns) == task->start_ns;
+	smp_rmb();
+	if (!same || READ_ONCE(known->tid) != task->tid)
+		return 0;
+	return app && opk_image_again(app) ? app : 0;
+}
+
 /*
  * The application.  A task that exits has given its address space up: it is known from
- * its last sample on this CPU.
+ * its last sample, here or on the CPU that it ran on before.
  */
 static u32 app_of(struct opk_cpu *cpu, const struct opk_raw *raw)
 {
 	const struct opk_task *task = &raw->task;
-	struct opk_known *known = &cpu->known[task->tid % ARRAY_SIZE(cpu->known)];
+	struct opk_cpu *other;
+	unsigned int nr;
 	u32 app;
 
+	if (!raw->process)
+		return 0;
 	if (raw->mm) {
 		app = opk_image_of_exe(raw->mm, raw->user);
-		/* An NMI that comes between these finds or writes the same. */
-		*known = (struct opk_known){ task->tid, app, task->start_ns };
+		note_app(cpu, task, app);
 		return app;
 	}
-	if (known->tid != task->tid || known->start_ns != task->start_ns || !known->app ||
-	    !opk_image_again(known->app))
-		return 0;
-	return known->app;
+	app = noted_app(cpu, task);
+	for_each_online_cpu(nr) {
+		other = per_cpu(opk_cpu, nr);
+		if (app)
+			break;
+		if (other)
+			app = noted_app(other, task);
+	}
+	return app;
 }
 
 static void take(struct opk_cpu *cpu, struct opk_scratch *s, struct pt_regs *regs,

@@ -27,7 +27,7 @@ awk 'FILENAME == "children" { child[$1] = 1; next }
 			"told without it\n", n, without
 		exit n < 100 ? 2 : without != 0
 	}' children out || fail "tasks that exit lose their application"
-expect lost -eq 0
+expect_no_loss
 [ "$(get stats/no_app)" = "$(of no_app)" ] ||
 	fail "no_app is $(get stats/no_app), and $(of no_app) were told without"
 unload

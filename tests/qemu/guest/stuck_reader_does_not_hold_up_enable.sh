@@ -11,8 +11,8 @@ gone()
 	! kill -0 "$1" 2>/dev/null || grep -q '^State:.Z' "/proc/$1/status"
 }
 
-# ends WHAT PID: waits for it.
-ends()
+# goes WHAT PID: waits until it is gone.
+goes()
 {
 	local i=0
 
@@ -25,6 +25,12 @@ ends()
 		fi
 		sleep 0.1
 	done
+}
+
+# ends WHAT PID: the same, and that it went well.
+ends()
+{
+	goes "$@"
 	wait "$2" || fail "$1"
 }
 
@@ -49,12 +55,14 @@ for how in stop kill; do
 		ends "stop" $!
 	fi
 	kill -9 $reader
-	ends "the reader's end" $reader || :
+	goes "the reader's end" $reader
+	wait $reader || :
 	kill -9 $spinner
 	wait $spinner || :
 	[ "$(get enable)" = 0 ] || fail "still enabled"
 	lost=$(cat $OP/stats/lost_* | awk '{ n += $1 } END { print n }')
-	[ "$(get stats/received)" = $(($(get stats/stored) + lost)) ] ||
+	[ $(($(get stats/received) + $(get stats/lost_missed))) = \
+		$(($(get stats/stored) + lost)) ] ||
 		fail "received $(get stats/received), stored $(get stats/stored)," \
 		"lost $lost"
 done
