@@ -223,6 +223,8 @@ static int fill(const struct file *file, size_t words)
 		mutex_unlock(&opk_ring.read_mutex);
 		if (rc)
 			return 0;
+		if (file->f_flags & O_NONBLOCK && !left_over())
+			return -EAGAIN;
 	}
 	return 1;
 }

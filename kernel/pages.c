@@ -63,7 +63,7 @@ bool opk_page_place(struct opk_pages *pages, unsigned long pc, struct opk_place 
 	place->kind = OPK_PLACE_FILE;
 	place->off = (u64)(folio->index + folio_page_idx(folio, page)) << PAGE_SHIFT |
 		     offset_in_page(pc);
-	/* The address space keeps the page: this reference is not the last. */
+	/* It may be the last, if the file was truncated meanwhile: not on PREEMPT_RT. */
 	folio_put(folio);
 	return place->cookie;
 }

@@ -241,10 +241,13 @@ void opk_store_unresolved(struct opk_cpu *cpu, struct opk_raw *raw, u64 *words)
 		  OPK_STAT_RESOLVED_IRQ);
 }
 
-/* On PREEMPT_RT the lock may not be tried in interrupts. */
-static bool lock(struct mm_struct *mm)
+/*
+ * On PREEMPT_RT an interrupt may neither give the lock back nor free a page, and so may
+ * try neither.
+ */
+static bool only_in_thread(void)
 {
-	return !IS_ENABLED(CONFIG_PREEMPT_RT) && !defer && mmap_read_trylock(mm);
+	return IS_ENABLED(CONFIG_PREEMPT_RT) || defer;
 }
 
 bool opk_store_now(struct opk_cpu *cpu, struct opk_raw *raw, u64 *words, bool late)
@@ -253,9 +256,9 @@ bool opk_store_now(struct opk_cpu *cpu, struct opk_raw *raw, u64 *words, bool la
 	struct mm_struct *mm = current->mm;
 	int len;
 
-	if (!mm || mm != raw->mm)
+	if (!mm || mm != raw->mm || only_in_thread())
 		return false;
-	if (lock(mm)) {
+	if (mmap_read_trylock(mm)) {
 		len = opk_resolve(cpu, raw, OPK_BY_MAPPING, words);
 		mmap_read_unlock(mm);
 	} else {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 30 x86 arm64
+# qemu: 30
 # doc/driver.md "Who may do what", tried out.
 . /guest/lib.sh
 nobody=65534

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 40 x86 arm64
+# qemu: 40
 # A caller that has another number in its frame pointer, as libc's start code does, ends
 # the call chain: it is told itself, and nothing behind it.
 . /guest/lib.sh

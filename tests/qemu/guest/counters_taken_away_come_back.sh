@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 60 x86 arm64
+# qemu: 60
 # A counter that is taken away during a run is missed: counted once, told in the log, and
 # sampled with again when it is free.
 . /guest/lib.sh

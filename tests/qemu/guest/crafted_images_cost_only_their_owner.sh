@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 120 x86
+# qemu: 120
 # Somebody executes code in files that take long to look at, and makes new ones of them
 # all the time: samples of another CPU, on which it does not run, are told nevertheless,
 # and so are new images there.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 120 x86
+# qemu: 120
 # More programs than the table of images has room for, one after the other: those that
 # run no longer make room, so that all are told, and those that do run are not forgotten.
 . /guest/lib.sh

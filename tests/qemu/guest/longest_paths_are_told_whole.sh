@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 60 x86
+# qemu: 60
 # Somebody has many files with paths as long as they may be: others' long paths are told
 # in full nevertheless.  The driver keeps none of them.
 . /guest/lib.sh

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 60 x86
+# qemu: 60
 # A file whose mtime changes from sample to sample, be it root's, is eight images at most,
 # and all its samples are told; it takes no room from others.
 . /guest/lib.sh

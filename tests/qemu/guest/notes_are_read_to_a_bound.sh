@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 40 x86
+# qemu: 40
 # A build-id is told that comes first among notes, whatever follows it; one that comes
 # after 64 KiB of others is not looked for so long, and the program is told without.
 . /guest/lib.sh

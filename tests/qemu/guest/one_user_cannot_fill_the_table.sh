@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 120 x86
+# qemu: 120
 # Somebody executes code in more new files than the table of images has room for, has
 # callers in them, or does so as all the users of a namespace: this fills no more than an
 # eighth of the table, and new images of others are told, every one.

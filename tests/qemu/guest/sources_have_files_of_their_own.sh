@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 30 x86 arm64
+# qemu: 30
 # Another module's source adds files to oprofilefs, which keep that module loaded.
 . /guest/lib.sh
 insmod /modules/opfs_sampler.ko

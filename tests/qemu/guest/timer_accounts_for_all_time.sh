@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 60 smoke x86 arm64
+# qemu: 60 smoke
 # The timer of every CPU offers a sample a period, by the guest's own clock: taken, idle,
 # held back, or missed because its interrupt came too late.
 . /guest/lib.sh

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 30 x86 arm64
+# qemu: 30
 # What is written to a file is taken whole, in one notation, or refused: nothing is cut,
 # guessed, or stops a run by accident.
 . /guest/lib.sh
