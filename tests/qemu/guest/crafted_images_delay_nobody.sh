@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 60 arm64 icount
+# qemu: 60 icount arm64-icount
 # Somebody executes code in a file that takes long to look at, and is another one all the
-# time: no thread is held up by that, be it resolved in its task because a thread beside
-# it has the address space locked, or because all are.  The machine's clock counts
+# time: no thread is held up by that, be it resolved by its page or by the driver's thread
+# because one beside it has the address space locked, or because all are.  The machine's clock counts
 # instructions, so the host cannot hold it up either.
 . /guest/lib.sh
 
 # So many samples could not be resolved in the interrupt.
 put_off()
 {
-	[ $(($(get stats/resolved_task) +
-		$(get stats/lost_busy 2>/dev/null || echo 0))) -ge "$1" ]
+	[ $(($(get stats/resolved_page) + $(get stats/resolved_thread) +
+		$(get stats/lost_busy))) -ge "$1" ]
 }
 
 # withstand OPTION [MB]: of the driver, and of gap.
