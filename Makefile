@@ -32,11 +32,13 @@ DEPS_BUILD := gcc make pkg-config libc6-dev libfuse3-dev fuse3 libelf-dev libdw-
 # What boots kernels, builds modules for them and the kernel of check-kernel-debug.
 DEPS_QEMU := qemu-system-x86 qemu-system-arm cpio pahole gcc-aarch64-linux-gnu \
 	libc6-dev-arm64-cross bc flex bison libelf-dev
+# What fetches the headers of kernels, and makes a root to build for some.
+DEPS_HEADERS := mmdebstrap gcc-aarch64-linux-gnu
 DEPS_TEST := libcriterion-dev bats clang libclang-rt-14-dev clang-tidy clang-format \
 	sparse linux-perf python3 rsync zip unzip less file strace elfutils xz-utils \
 	zstd mandoc shellcheck util-linux psmisc procps tmux libarchive-tools xxd g++ \
 	llvm dwz libxml2-utils python3-jsonschema jq zsh bsdextrautils systemd mount \
-	e2fsprogs $(DEPS_QEMU)
+	e2fsprogs $(DEPS_QEMU) $(DEPS_HEADERS)
 # What makes a new machine for check-fresh.
 DEPS_FRESH := mmdebstrap git
 
@@ -212,6 +214,7 @@ SUITE_FUZZ = suite:fuzz jobs:$(JOBS) $(FUZZERS:%=fuzz:%:$(FUZZ_SECONDS))
 SUITE_QEMU = suite:qemu jobs:$(JOBS) bin:$(O)/bin qemu:6.1:all qemu:6.12:all \
 	qemu:arm64:all qemu:arm64-icount:all
 SUITE_QEMU_SMOKE = suite:qemu jobs:1 bin:$(O)/bin qemu:6.1:smoke
+SUITE_HEADERS = suite:headers headers:all
 SAN_O := $(O)/san
 RUN = tests/run.sh $(O)/check
 
@@ -237,6 +240,11 @@ check-qemu: all
 check-kernel-debug: all
 	$(Q)$(RUN) suite:qemu jobs:1 bin:$(O)/bin qemu:debug:all
 
+# The driver is built for the kernels of distributions.
+.PHONY: check-headers
+check-headers:
+	$(Q)$(RUN) $(SUITE_HEADERS)
+
 .PHONY: check-san check-san-now check-long check-long-now
 SAN_SUITES = $(subst $(O)/test/,$(SAN_O)/test/,$(SUITE_UNIT:suite:unit=suite:san-unit)) \
 	san:address,undefined $(subst $(O)/bin,$(SAN_O)/bin,$(subst suite:,suite:san-,\
@@ -251,7 +259,7 @@ check-long-now: all fuzzers san
 	$(Q)$(RUN) $(SAN_SUITES) suite:fuzz-long jobs:$(JOBS) \
 		$(FUZZERS:%=fuzz:%:$(LONG_FUZZ_SECONDS)) \
 		suite:long jobs:$(JOBS) san: bin:$(O)/bin $(BATS_LONG:%=bats:%) \
-		$(SUITE_QEMU)
+		$(SUITE_HEADERS) $(SUITE_QEMU)
 .PHONY: san
 san:
 	$(Q)+$(MAKE) SAN=address,undefined O=$(SAN_O) all tests
@@ -446,8 +454,9 @@ Targets:
                 one part of them
   check-qemu    the driver on kernels 6.1 and 6.12, and 6.1 on arm64, in emulated machines
                 of two CPUs, and counters in one whose clock counts instructions
+  check-headers the driver can be built for the kernels of Debian and Ubuntu
   check-kernel-debug
-                the same on a kernel with lockdep and KASAN, which is built first
+                check-qemu on a kernel with lockdep and KASAN, which is built first
   bless         takes what reports print now for what they should print
   bench         what inserting, collecting, reading and mounting cost, beside perf
                 and an empty FUSE file system

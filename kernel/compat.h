@@ -60,7 +60,8 @@ static inline void opk_inode_times(struct inode *inode)
 static inline const struct path *opk_file_path(const struct file *file)
 {
 #if OPK_HAS_FILE_USER_PATH
-	return file_user_path(file);
+	/* Linux 6.8 had it take a file that is not const, which it does not change. */
+	return file_user_path((struct file *)file);
 #else
 	return &file->f_path;
 #endif

@@ -14,8 +14,9 @@
 #                    there; FUZZ_SEED=0 searches anew
 #   qemu:KERNEL:SUITE
 #                    tests in a guest, see tests/qemu/run.sh
+#   headers:KERNELS  the driver is built for them, see tests/headers.sh
 #
-# Each of the last four keeps its output in LOGDIR/SUITE-NAME.log.  A sanitizer's report
+# Each of the last five keeps its output in LOGDIR/SUITE-NAME.log.  A sanitizer's report
 # is a failure wherever the process that made it was, since it goes to a file that is
 # looked for.  Prints a line a suite, what was skipped, and at the end "N passed, N
 # failed".
@@ -95,13 +96,16 @@ run_fuzz()
 	return $rc
 }
 
-run_qemu()
+# Runs a script that reports in TAP; $1: where its output goes.
+run_tap()
 {
-	timeout -k 10 $patience tests/qemu/run.sh "${1%%:*}" "${1#*:}" >"$2.log" 2>&1 \
-		</dev/null
+	local path=$1
+
+	shift
+	timeout -k 10 $patience "$@" >"$path.log" 2>&1 </dev/null
 	local rc=$?
-	cp "$2.log" "$2.tap"
-	count_tap 1 "$2.tap" >"$2.result"
+	cp "$path.log" "$path.tap"
+	count_tap 1 "$path.tap" >"$path.result"
 	return $rc
 }
 
@@ -118,7 +122,8 @@ run_item()
 	unit:*) run_unit "$what" "$2" ;;
 	bats:*) run_bats "$what" "$2" ;;
 	fuzz:*) unset ASAN_OPTIONS UBSAN_OPTIONS; run_fuzz "$what" "$2" ;;
-	qemu:*) run_qemu "$what" "$2" ;;
+	qemu:*) run_tap "$2" tests/qemu/run.sh "${what%%:*}" "${what#*:}" ;;
+	headers:*) run_tap "$2" tests/headers.sh "$what" ;;
 	esac
 	echo "$? $((SECONDS - started))" >"$2.rc"
 }
@@ -230,7 +235,7 @@ for word; do
 	jobs:*) jobs=${word#*:} ;;
 	bin:*) OPFS_BIN=$(realpath -m "${word#*:}") ;;
 	san:*) OPFS_SAN=${word#*:} ;;
-	unit:* | bats:* | fuzz:* | qemu:*)
+	unit:* | bats:* | fuzz:* | qemu:* | headers:*)
 		if [ $running -ge "$jobs" ]; then
 			wait -n
 			running=$((running - 1))

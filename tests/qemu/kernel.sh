@@ -16,11 +16,10 @@ set -euo pipefail
 
 kernel=$1
 cache=${OPFS_KERNELS:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/opfs/kernels}
-mirror=${OPFS_MIRROR:-http://deb.debian.org/debian}
-security=${OPFS_SECURITY_MIRROR:-http://deb.debian.org/debian-security}
-keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 top=$(dirname "$(realpath "$0")")
 dir=$cache/$kernel
+# shellcheck source=tests/qemu/apt.sh
+. "$top/apt.sh"
 
 case $kernel in
 6.1) arch=amd64 headers=linux-headers-amd64 image=linux-image-amd64 ;;
@@ -44,52 +43,6 @@ if [ "$(cat "$dir/ready" 2>/dev/null)" = "$recipe" ]; then
 	exit 0
 fi
 
-# An apt of our own for $1, in $APT_CONFIG.
-private_apt()
-{
-	local root=$cache/apt-$1
-
-	mkdir -p "$root"/{lists/partial,cache/archives/partial,parts,trusted}
-	: >"$root/status"
-	cat >"$root/sources.list" <<-END
-		deb [signed-by=$keyring] $mirror bookworm main
-		deb [signed-by=$keyring] $security bookworm-security main
-	END
-	cat >"$root/apt.conf" <<-END
-		APT::Architecture "$1";
-		APT::Architectures "$1";
-		APT::Sandbox::User "";
-		Acquire::Languages "none";
-		Acquire::Retries "3";
-		Acquire::http::Timeout "30";
-		Dir::State "$root";
-		Dir::State::status "$root/status";
-		Dir::Cache "$root/cache";
-		Dir::Etc::sourcelist "$root/sources.list";
-		Dir::Etc::sourceparts "$root/parts";
-	END
-	export APT_CONFIG=$root/apt.conf
-	apt-get update >"$root/log" 2>&1 || {
-		cat "$root/log" >&2
-		return 1
-	}
-}
-
-# The packages that $1 depends on whose names begin with $2.
-depends()
-{
-	apt-cache depends "$1" | sed -n "s/^ *|\\{0,1\\}Depends: \\($2.*\\)/\\1/p"
-}
-
-# Downloads packages into the directory that is current.
-download()
-{
-	apt-get download "$@" >apt.log 2>&1 || {
-		cat apt.log >&2
-		return 1
-	}
-}
-
 # Unpacks those members of deb $1 that match the patterns.
 unpack_some()
 {
@@ -108,7 +61,7 @@ fetch()
 	common=$(depends "$headers_pkg" linux-headers-)
 	kbuild=$(depends "$headers_pkg" linux-kbuild-)
 	download "$headers_pkg" "$image_pkg" busybox-static
-	[ "$arch" = amd64 ] || private_apt amd64
+	[ "$arch" = amd64 ] || private_apt amd64 amd64 < <(bookworm_sources)
 	download "$common" "$kbuild"
 
 	for f in linux-headers-*.deb linux-kbuild-*.deb; do
@@ -141,7 +94,7 @@ fetch_debug()
 rm -rf "$dir"
 mkdir -p "$dir"
 cd "$dir"
-private_apt "$arch"
+private_apt "$arch" "$arch" < <(bookworm_sources)
 if [ "$kernel" = debug ]; then fetch_debug; else fetch; fi
 echo "$recipe" >ready
 echo "$dir"
