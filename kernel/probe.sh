@@ -105,10 +105,10 @@ has D_MAKE_PERSISTENT 'linux/dcache.h linux/fs.h' '
 	extern struct dentry *dentry;
 	extern struct inode *inode;
 	d_make_persistent(dentry, inode);' "$@"
-# Arguments of tracepoints.
+# Arguments of tracepoints: a compiler may only warn of a callback that has others.
 has EXIT_GROUP_DEAD trace/events/sched.h '
-	extern void callback(void *, struct task_struct *, bool);
-	check_trace_callback_type_sched_process_exit(callback);' "$@"
+	static_assert(__same_type(check_trace_callback_type_sched_process_exit,
+		void(void (*)(void *, struct task_struct *, bool))));' "$@"
 has_export SCHED_SETATTR_NOCHECK sched_setattr_nocheck
 wait
 
