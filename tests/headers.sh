@@ -252,7 +252,8 @@ settle()
 
 # Changes a copy of the headers in $2, at $1:
 #
-#   bare   a kernel that does not export task_work_add(), as Linux itself
+#   bare   a kernel that does not export task_work_add(), as Linux itself, nor what the
+#          driver can do without
 #   ctime  as Linux 6.6, of which nobody has packages: i_ctime has another name
 change_copy()
 {
@@ -266,7 +267,9 @@ change_copy()
 	# sed -i makes a new file, and so leaves the other copy alone.
 	settle "${from#"$root"}"
 	case $3 in
-	bare) sed -i '/\ttask_work_add\t/d' build/Module.symvers ;;
+	bare)
+		sed -i '/\t\(task_work_add\|sched_setattr_nocheck\)\t/d' build/Module.symvers
+		;;
 	ctime)
 		for f in usr/src/*/include/linux/fs.h; do
 			sed -i 's/\bi_ctime\b/__i_ctime/' "$f"
@@ -314,13 +317,6 @@ compiler()
 	echo "CC=$cc"
 }
 
-# Is there code for kernels that do not export task_work_add()?  Without, the driver is
-# linked nevertheless, to see what is said about the rest.
-knows_bare()
-{
-	grep -q OPK_HAS_TASK_WORK_ADD kernel/*.c
-}
-
 # Builds the driver for the headers in $dir.
 build()
 {
@@ -329,7 +325,6 @@ build()
 	mapfile -t options < <(compiler)
 	case $name in
 	*-arm64) options+=(ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu-) ;;
-	*-bare) knows_bare || options+=(KBUILD_MODPOST_WARN=1) ;;
 	esac
 	if [ "$where" = root ]; then
 		run=(in_root make -C /opfs O="/work/$name" KDIR="${dir#"$root"}/build")
@@ -344,10 +339,9 @@ build()
 complaints()
 {
 	grep -E 'warning:|WARNING:' "$work/$1.log" |
-		grep -vE 'BTF|differs from the one used' |
-		if knows_bare; then cat; else grep -v 'task_work_add.* undefined!'; fi
+		grep -vE 'BTF|differs from the one used'
 	case $1 in
-	*-bare) grep 'OPK_HAS_TASK_WORK_ADD 1' "$work/$1/driver/probed.h" ;;
+	*-bare) grep 'OPK_HAS_SCHED_SETATTR_NOCHECK 1' "$work/$1/driver/probed.h" ;;
 	esac
 }
 
