@@ -24,7 +24,7 @@ withstand()
 		# shellcheck disable=SC2086 # may be missing
 		gap 300 ${2-}
 		wait $!
-		! put_off 4 || break
+		! put_off 2 || break
 	done
 	worst=$(get stats/worst_delay_ns)
 	stop
@@ -36,6 +36,6 @@ withstand()
 craft crafted 64 341
 chown 1000 crafted
 wrong=
-withstand defer=0 20
+withstand defer=0 100
 withstand defer=1
 [ -z "$wrong" ] || fail "${wrong#; }"
