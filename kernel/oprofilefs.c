@@ -190,7 +190,7 @@ static int init_context(struct fs_context *fc)
 
 static void kill_sb(struct super_block *sb)
 {
-	/* No file can be opened any more, and no new oprofilefs is made before the end. */
+	/* No file can be opened any more, and no new mount is made before the end. */
 	opk_control_drop_files();
 	opk_kill_super(sb);
 }

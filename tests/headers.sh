@@ -268,7 +268,8 @@ change_copy()
 	settle "${from#"$root"}"
 	case $3 in
 	bare)
-		sed -i '/\t\(task_work_add\|sched_setattr_nocheck\)\t/d' build/Module.symvers
+		sed -i -e '/\ttask_work_add\t/d' -e '/\tsched_setattr_nocheck\t/d' \
+			build/Module.symvers
 		;;
 	ctime)
 		for f in usr/src/*/include/linux/fs.h; do

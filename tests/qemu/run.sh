@@ -136,8 +136,8 @@ build_programs()
 	local from=tests/qemu/programs to=$work/programs t
 
 	mkdir -p "$to"
-	for t in as bufdump careless craft deep flood gap leave nested poke reread retire \
-		stuck; do
+	for t in as bufdump careless craft deep flood gap leave nested poke reread \
+		retire stuck; do
 		$cc "${flags[@]}" -static -pthread -Wl,--build-id -o "$to/$t" $from/$t.c
 	done
 	list_symbols nested

@@ -2,8 +2,8 @@
 # qemu: 60 icount arm64-icount
 # Somebody executes code in a file that takes long to look at, and is another one all the
 # time: no thread is held up by that, be it resolved by its page or by the driver's thread
-# because one beside it has the address space locked, or because all are.  The machine's clock counts
-# instructions, so the host cannot hold it up either.
+# because one beside it has the address space locked, or because all are.  The machine's
+# clock counts instructions, so the host cannot hold it up either.
 . /guest/lib.sh
 
 # So many samples could not be resolved in the interrupt.

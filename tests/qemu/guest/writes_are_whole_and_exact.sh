@@ -28,7 +28,8 @@ takes()
 
 said()
 {
-	dmesg | tail -n 3 | grep -q "$1" || fail "not in the log: $1: $(dmesg | tail -n 3)"
+	dmesg | tail -n 3 | grep -q "$1" ||
+		fail "not in the log: $1: $(dmesg | tail -n 3)"
 }
 
 long=$(printf '%05000d' 1)
