@@ -31,7 +31,8 @@ void opk_page_note(struct opk_pages *pages, const struct mm_struct *mm, u32 tgid
 
 /*
  * In an interrupt (not on PREEMPT_RT), for the address space of current: finds the place
- * of a user address.  false: it is no file's, or none that is known, or its page is not there.
+ * of a user address.  false: it is no file's, or none that is known, or its page is not
+ * there.
  */
 bool opk_page_place(struct opk_pages *pages, unsigned long pc, struct opk_place *place);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * reread FILE...: opens each file, reads it a hundred times from its beginning, and
- * closes it, one after the other, until it is killed.  That some are missing or cannot be read
- * does not matter.
+ * closes it, one after the other, until it is killed.  That some are missing or cannot
+ * be read does not matter.
  */
 #include <fcntl.h>
 #include <unistd.h>

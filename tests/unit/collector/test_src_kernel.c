@@ -157,7 +157,7 @@ Test(src_kernel, a_raw_event_is_taken_apart)
 	open_source();
 	expect_file("0/type", "4\n");
 	expect_file("0/event", "192");
-	expect_file("0/unit_mask", "0");
+	expect_file("0/unit_mask", "0\n");
 	expect_file("0/extra", "4608"); /* whatever the CPU takes these bits for */
 	expect_file("0/count", "5000");
 }
