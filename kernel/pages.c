@@ -6,6 +6,7 @@
 #include <linux/irqflags.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
+#include <linux/uaccess.h>
 
 #include "images.h"
 #include "record.h"
@@ -50,8 +51,13 @@ bool opk_page_place(struct opk_pages *pages, unsigned long pc, struct opk_place 
 	const struct address_space *mapping;
 	struct folio *folio;
 	struct page *page;
+	int found;
 
-	if (get_user_pages_fast_only(pc, 1, 0, &page) != 1)
+	/* There are none; but the kernel insists that they would do no harm here. */
+	pagefault_disable();
+	found = get_user_pages_fast_only(pc, 1, 0, &page);
+	pagefault_enable();
+	if (found != 1)
 		return false;
 	folio = page_folio(page);
 	mapping = READ_ONCE(folio->mapping);

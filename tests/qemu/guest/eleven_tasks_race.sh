@@ -218,7 +218,8 @@ for name in opfs_torture opfs_fleeting; do
 done
 [ "$(get enable)" = 0 ] || fail "still enabled"
 lost=$(cat $OP/stats/lost_* | awk '{ n += $1 } END { print n }')
-[ "$(get stats/received)" = $(($(get stats/stored) + lost)) ] ||
+[ $(($(get stats/received) + $(get stats/lost_missed))) = \
+	$(($(get stats/stored) + lost)) ] ||
 	fail "received $(get stats/received), stored $(get stats/stored), lost $lost"
 put source auto
 put timer_hz 1000
