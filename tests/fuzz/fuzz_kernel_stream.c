@@ -62,6 +62,8 @@ static int take(void *ctx, const struct coll_rec *rec)
 	case COLL_REC_ORIGIN:
 		require(rec->origin.mmap.build_id_len <= COLL_BUILD_ID);
 		require(rec->origin.handle && rec->origin.handle != UINT64_MAX);
+		if (rec->origin.gone)
+			break;
 		require(rec->origin.region || rec->origin.mmap.filename[0] == '/');
 		sink += strlen(rec->origin.mmap.filename);
 		require(rec->origin.mmap.start + rec->origin.mmap.len >=
