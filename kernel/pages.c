@@ -61,10 +61,9 @@ bool opk_page_place(struct opk_pages *pages, unsigned long pc, struct opk_place 
 		return false;
 	folio = page_folio(page);
 	mapping = READ_ONCE(folio->mapping);
-	/* Bits at the bottom of the pointer mark memory that is no file's. */
+	/* The two lowest bits, if set, say that the memory is no file's. */
 	place->cookie = 0;
-	if (mapping && !((unsigned long)mapping & PAGE_MAPPING_FLAGS) &&
-	    !folio_test_hugetlb(folio))
+	if (mapping && !((unsigned long)mapping & 3) && !folio_test_hugetlb(folio))
 		place->cookie = cookie_of(pages, mapping);
 	place->kind = OPK_PLACE_FILE;
 	place->off = (u64)(folio->index + folio_page_idx(folio, page)) << PAGE_SHIFT |
