@@ -257,9 +257,11 @@ settle()
 #   ctime  as Linux 6.6, of which nobody has packages: i_ctime has another name
 change_copy()
 {
-	local to=$1 from=$2 f
+	local to=$1 from=$2 f recipe
 
-	[ ! "$to/ready" -nt "$from/ready" ] || return 0
+	# It is made anew when the headers or these changes are others.
+	recipe="$(cat "$from/ready") $(declare -f change_copy | cksum)"
+	[ "$(cat "$to/ready" 2>/dev/null)" != "$recipe" ] || return 0
 	rm -rf "$to"
 	cp -al "$from" "$to"
 	cd "$to"
@@ -277,8 +279,7 @@ change_copy()
 		done
 		;;
 	esac
-	cp "$from/ready" ready
-	touch ready
+	echo "$recipe" >ready
 }
 
 # Fetches the headers of a row, of which the arguments are the columns.  Sets dir, and
