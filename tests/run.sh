@@ -37,8 +37,8 @@ mkdir -p "$logs" || exit 1
 unset MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL
 export OPFS_TOP=$PWD OPFS_SAN='' OPFS_BIN=''
 # Seconds, for what hangs: beside much else, tests take a hundred times their time.  Not
-# each test of bats has such a limit: bats 1.8 counts on, and waits for that, if a test ends
-# just as its counting begins.
+# each test of bats has such a limit: bats 1.8 goes on counting, and waits for that, if a
+# test ends just as its counting begins.
 limit=1200
 patience=7200 # for a guest with all its tests
 unset BATS_TEST_TIMEOUT
