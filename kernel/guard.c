@@ -57,7 +57,7 @@ void opk_guard_begin(void)
 void opk_guard_refresh(void)
 {
 	if (time_after_eq(jiffies, refreshed + HZ))
-		opk_guard_begin();
+		look_up(NULL);
 }
 
 /*

@@ -24,7 +24,10 @@ struct opk_guard {
  * its namespaces matter.
  */
 void opk_guard_begin(void);
-/* The same, once a second at most: perf lowers the rate where interrupts take long. */
+/*
+ * The same for the worker, which is such a thread, once a second at most: perf lowers the
+ * rate where interrupts take long.
+ */
 void opk_guard_refresh(void);
 
 /* The rate that is applied. */
