@@ -108,7 +108,7 @@ build_module()
 	fi
 }
 
-# The driver as everybody builds it, and the source of NMIs beside it.
+# The driver as everybody builds it, and the tests' sources of samples beside it.
 build_modules()
 {
 	rm -rf "${work:?}"/{driver,torture}

@@ -121,11 +121,11 @@ gets_stuck()
 
 storms()
 {
-	storm fork 5 /bin/twin_1 /bin/twin_2
-	storm dl 5 /bin/libtwin_1.so /bin/libtwin_2.so
-	storm kill 5 /bin/twin_1 /bin/twin_2
-	storm mmap 20 /bin/libtwin_1.so /bin/libtwin_2.so
-	leave 32 1 2
+	storm fork 2 /bin/twin_1 /bin/twin_2
+	storm dl 2 /bin/libtwin_1.so /bin/libtwin_2.so
+	storm kill 2 /bin/twin_1 /bin/twin_2
+	storm mmap 5 /bin/libtwin_1.so /bin/libtwin_2.so
+	leave 8 1 2
 }
 
 # ---- the race

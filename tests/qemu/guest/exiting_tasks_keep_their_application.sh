@@ -9,7 +9,7 @@ start -v
 : >children
 more()
 {
-	leave 64 4 10 >>children
+	leave 24 4 10 >>children
 }
 until_taken 1500 more
 stop
