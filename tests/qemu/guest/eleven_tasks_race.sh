@@ -92,11 +92,14 @@ writes_dump()
 	pause 5
 }
 
-# Reads before everybody else, to the end of a run or to its own.
+# Reads before everybody else, waiting or not, to the end of a run or to its own.
 reads_first()
 {
+	local how=-f
+
+	[ $((RANDOM % 2)) = 0 ] || how="-f -n 500"
 	# shellcheck disable=SC2086 # words on purpose
-	bufdump $TRAPS -f >out.first &
+	bufdump $TRAPS $how >out.first &
 	reader=$!
 	pause 600
 	kill $reader
