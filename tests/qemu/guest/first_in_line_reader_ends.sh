@@ -28,6 +28,8 @@ wait_for_images()
 }
 
 load defer=1
+# This shell must not wait for the reader's CPU, which is the other one.
+taskset -p 1 $$ >/dev/null
 insmod /modules/opfs_pause.ko function=opfs_sampler:add ms=5 2>/dev/null ||
 	echo "no task is made to lose its CPU"
 cp /bin/libtwin_1.so /bin/libtwin_2.so .
