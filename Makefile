@@ -212,7 +212,7 @@ SUITE_CLI = suite:cli jobs:$$((2*$(JOBS))) bin:$(O)/bin $(BATS_CLI:%=bats:%)
 SUITE_MOUNT = suite:mount jobs:$(JOBS) bin:$(O)/bin $(BATS_MOUNT:%=bats:%)
 SUITE_FUZZ = suite:fuzz jobs:$(JOBS) $(FUZZERS:%=fuzz:%:$(FUZZ_SECONDS))
 SUITE_QEMU = suite:qemu jobs:$(JOBS) bin:$(O)/bin qemu:6.1:all qemu:6.12:all \
-	qemu:arm64:all qemu:arm64-icount:all
+	qemu:6.1-single:all qemu:6.12-single:all qemu:arm64:all qemu:arm64-icount:all
 SUITE_QEMU_SMOKE = suite:qemu jobs:1 bin:$(O)/bin qemu:6.1:smoke
 SUITE_HEADERS = suite:headers headers:all
 SAN_O := $(O)/san
@@ -238,7 +238,7 @@ check-fuzz: fuzzers
 check-qemu: all
 	$(Q)$(RUN) $(SUITE_QEMU)
 check-kernel-debug: all
-	$(Q)$(RUN) suite:qemu jobs:1 bin:$(O)/bin qemu:debug:all
+	$(Q)$(RUN) suite:qemu jobs:1 bin:$(O)/bin qemu:debug:all qemu:debug-single:all
 
 # The driver is built for the kernels of distributions.
 .PHONY: check-headers

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # run.sh KERNEL SUITE: boots KERNEL under QEMU with the driver built for it, our programs
 # and those of programs/, runs tests of guest/ and reports them as TAP.  KERNEL is one of
-# kernel.sh's, or icount or arm64-icount: 6.1 on a machine of one CPU whose clock counts
-# instructions.  SUITE is "all", "smoke", or names of tests with commas between.
+# kernel.sh's; or one of them with -single, its CPUs emulated by turns; or icount or
+# arm64-icount: 6.1 on a machine of one CPU whose clock counts instructions.  SUITE is
+# "all", "smoke", or names of tests with commas between.
 #
 # A test is guest/NAME.sh: a script that fails by exiting with other than 0, or with 77
 # and a reason as its last line to be skipped.  A line in it says for what it is meant:
@@ -11,8 +12,10 @@
 #   # qemu: SECONDS [smoke] [x86] [arm64] [KERNEL]...
 #
 # SECONDS is its time limit on a machine that does nothing else, a tenth of what it gets.
-# A test without a machine or KERNEL runs everywhere; on machines whose clock counts
-# instructions only those run that name them.  Whatever the kernel complains of (see
+# A test without a machine or KERNEL runs everywhere but on machines whose clock counts
+# instructions or that emulate by turns, where only those run that name them.  Those that
+# make the kernel patch itself all the time name the latter: QEMU 7.2 with a thread for
+# each CPU runs stale code then (see stale_breakpoint).  Whatever the kernel complains of (see
 # complaints) fails the test that was running.
 #
 # Everything is written below $O/qemu; set V=1 to see what tests print that pass, and
@@ -29,8 +32,8 @@ out=$(realpath -m "${O:-build}")
 work=$out/qemu/$kernel
 bin=${OPFS_BIN:-$out/bin}
 jobs=${JOBS:-2}
-fetch=$kernel machine=x86 cross='' cc=gcc kmake=() more=''
-qemu=(qemu-system-x86_64) cpus=(-smp "2,sockets=2") console=ttyS0
+fetch=${kernel%-single} machine=x86 cross='' cc=gcc kmake=() more=''
+qemu=(qemu-system-x86_64) cpus=(-smp "2,sockets=2") accel=tcg console=ttyS0
 case $kernel in
 icount) fetch=6.1 ;;
 arm64*)
@@ -40,9 +43,10 @@ arm64*)
 	;;
 esac
 # What Debian's kernels do not do unless they are told to: leave a task anywhere.
-[ "$kernel" != 6.12 ] || more+=" preempt=full"
+[ "$fetch" != 6.12 ] || more+=" preempt=full"
 case $kernel in
 *icount) cpus=(-smp 1 -icount "shift=3,sleep=off") ;;
+*-single) accel+=",thread=single" ;;
 esac
 
 give_up()
@@ -68,7 +72,7 @@ is_meant()
 
 	read -r _ words <<<"${1/ smoke/}"
 	[[ " $words " != *" $kernel "* ]] || return 0
-	[[ $kernel != *icount && (-z $words || " $words " == *" $machine "*) ]]
+	[[ $kernel != *icount && $kernel != *-single && (-z $words || " $words " == *" $machine "*) ]]
 }
 
 # The tests of the suite that are meant for this machine, as /guest/list wants them.
@@ -258,15 +262,15 @@ patience()
 }
 
 # The kernel's watchdogs wait five times as long as usual: a busy host lets an emulated
-# CPU stand still.
+# CPU stand still.  One that never goes on ends the guest.
 boot()
 {
-	local patient="rcupdate.rcu_cpu_stall_timeout=105 watchdog_thresh=50"
+	local patient="rcupdate.rcu_cpu_stall_timeout=105 watchdog_thresh=50 softlockup_panic=1"
 
 	patient+=" sysctl.kernel.hung_task_timeout_secs=600"
 	# x86 panics if the timer does not tick within 40 ms of the host's time
 	patient+=" no_timer_check"
-	timeout -k 10 "$(patience)" "${qemu[@]}" "${cpus[@]}" -accel tcg -m 1024 \
+	timeout -k 10 "$(patience)" "${qemu[@]}" "${cpus[@]}" -accel "$accel" -m 1024 \
 		-nic none -display none -monitor none -no-reboot \
 		-serial "file:$work/console" \
 		-kernel "$kdir/vmlinuz" -initrd "$work/initramfs" \

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 300
+# qemu: 100 arm64 6.1-single 6.12-single debug-single
 # Eleven tasks at once do all that can be done to the driver, beside storms of tasks and
 # mappings.  Afterwards each of them ends, no stream had a mistake, the figures add up,
 # and the driver works on and can be unloaded.

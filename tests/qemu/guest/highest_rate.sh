@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # qemu: 240 icount
 # How fast samples may come, with default buffers and opcollect filing them on the same
-# CPU, until one is lost or not taken; and why.
+# CPU, until one is lost or not taken; and why.  What passes while interrupts are disabled
+# is another matter: it is told beside that.
 . /guest/lib.sh
 
 # Why samples are missing: "NAME NUMBER" by the driver's figures, then by the session's.
@@ -10,7 +11,9 @@ missing()
 	for f in $OP/stats/lost_* $OP/stats/throttled \
 		data/samples/current/stats/lost_*; do
 		[ ! -f "$f" ] || echo "$(basename "$f") $(cat "$f")"
-	done | awk '$2 > 0 && !seen[$0]++ { printf "%s%s %d", n++ ? ", " : "", $1, $2 }'
+	done | awk '$1 != "lost_missed" && $2 > 0 && !seen[$0]++ {
+		printf "%s%s %d", n++ ? ", " : "", $1, $2
+	}'
 }
 
 # One step: $1 Hz.  Sets taken, why.
@@ -23,7 +26,8 @@ step()
 	taken=$(get stats/received)
 	ns=$(cat cost)
 	why=$(missing)
-	echo "$1 Hz: $taken taken in $((ns / 1000000)) ms, missing: ${why:-none}"
+	echo "$1 Hz: $taken taken in $((ns / 1000000)) ms, missing: ${why:-none};" \
+		"late: $(get stats/lost_missed)"
 }
 
 load

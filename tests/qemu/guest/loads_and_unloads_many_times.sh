@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 600 6.1
+# qemu: 600 6.1-single
 . /guest/lib.sh
 before=$(awk '$1 == "Slab:" { print $2 }' /proc/meminfo)
 for i in $(seq 1000); do

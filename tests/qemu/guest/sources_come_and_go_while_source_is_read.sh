@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 240 6.1
+# qemu: 240 6.1-single debug-single
 # A source is chosen and its module unloaded while `source` is read: nobody is told a name
 # that is no longer there.  Many readers share a CPU, so that most wait for it in the
 # middle of something, and do so until the module is gone.

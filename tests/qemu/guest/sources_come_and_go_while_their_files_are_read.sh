@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 60 6.1 6.12
+# qemu: 60 6.1-single 6.12-single
 # A source's module is unloaded while files of its own are in oprofilefs, and are read.
 # Either they keep the module, or they cannot be opened without it.
 . /guest/lib.sh
