@@ -24,6 +24,6 @@ echo "$files images of two files, $told of $seen samples; $held images, $beside 
 [ "$(told_below $here/root)" = 16 ] || fail "root: $(told_below $here/root) of 16 images"
 [ "$held" -le $((16 + beside)) ] || fail "two files are $((held - beside)) images"
 expect lost_no_image -eq 0
-# The others were taken in the program, or in the kernel.
-[ $((told * 2)) -ge "$seen" ] || fail "few samples: $told of $seen"
+# Of 600 that were waited for; the others were taken in the program, or in the kernel.
+[ "$told" -ge 150 ] || fail "few samples: $told of $seen"
 unload

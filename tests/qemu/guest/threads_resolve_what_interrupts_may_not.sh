@@ -2,7 +2,8 @@
 # qemu: 90
 # As on PREEMPT_RT, where an interrupt may not try the lock of an address space: samples
 # of user code are resolved by the driver's threads, before the sampled ones go on and
-# however these end.
+# however these end.  Another CPU may take one over, which goes on there: such samples, few,
+# are marked late.
 . /guest/lib.sh
 load defer=1
 echo 0 >/proc/sys/kernel/randomize_va_space
@@ -19,7 +20,7 @@ done
 stop
 [ "$(get stats/resolved_irq)" = 0 ] && [ "$(get stats/resolved_page)" = 0 ] ||
 	fail "in interrupts: $(get stats/resolved_irq), $(get stats/resolved_page)"
-expect late -eq 0
+[ $(($(of late) * 20)) -le "$(get stats/resolved_thread)" ] || fail "late: $(of late)"
 expect_no_loss
 echo "worst delay: $(get stats/worst_delay_ns) ns"
 unload
