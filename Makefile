@@ -342,7 +342,8 @@ bench-reports: all tests
 # What a sample costs and how fast they may come, by a clock that counts instructions in
 # an emulated machine.
 bench-driver: all
-	$(Q)V=1 OPFS_BIN=$(O)/bin tests/qemu/run.sh icount all
+	$(Q)V=1 OPFS_BIN=$(O)/bin tests/qemu/run.sh 6.1-icount all
+	$(Q)V=1 OPFS_BIN=$(O)/bin tests/qemu/run.sh 6.12-icount all
 bench-files: all
 	$(Q)bench/many_files.py $(O)/bin
 bench-mount: all benches

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # run.sh KERNEL SUITE: boots KERNEL under QEMU with the driver built for it, our programs
 # and those of programs/, runs tests of guest/ and reports them as TAP.  KERNEL is one of
-# kernel.sh's; or one of them with -single, its CPUs emulated by turns; or icount or
-# arm64-icount: 6.1 on a machine of one CPU whose clock counts instructions.  SUITE is
-# "all", "smoke", or names of tests with commas between.
+# kernel.sh's, as 6.1; with -single, its CPUs are emulated by turns; with -icount it has
+# one CPU, and a clock that counts instructions.  SUITE is "all", "smoke", or names of
+# tests with commas between.
 #
 # A test is guest/NAME.sh: a script that fails by exiting with other than 0, or with 77
 # and a reason as its last line to be skipped.  A line in it says for what it is meant:
@@ -12,11 +12,11 @@
 #   # qemu: SECONDS [smoke] [x86] [arm64] [KERNEL]...
 #
 # SECONDS is its time limit on a machine that does nothing else, a tenth of what it gets.
-# A test without a machine or KERNEL runs everywhere but on machines whose clock counts
-# instructions or that emulate by turns, where only those run that name them.  Those that
-# make the kernel patch itself all the time name the latter: QEMU 7.2 with a thread for
-# each CPU runs stale code then (see stale_breakpoint).  Whatever the kernel complains of (see
-# complaints) fails the test that was running.
+# A test without a machine or KERNEL runs on all but -single and -icount, where only those
+# run that name them: those that make the kernel patch itself all the time, for QEMU 7.2
+# runs stale code then if it has a thread for each CPU (see stale_breakpoint); and those
+# that measure, or count exactly.  Whatever the kernel complains of (see complaints) fails
+# the test that was running.
 #
 # Everything is written below $O/qemu; set V=1 to see what tests print that pass, and
 # RACE_SECONDS to have eleven_tasks_race last longer than 20 s.
@@ -32,12 +32,11 @@ out=$(realpath -m "${O:-build}")
 work=$out/qemu/$kernel
 bin=${OPFS_BIN:-$out/bin}
 jobs=${JOBS:-2}
-fetch=${kernel%-single} machine=x86 cross='' cc=gcc kmake=() more=''
+fetch=${kernel%%-*} machine=x86 cross='' cc=gcc kmake=() more=''
 qemu=(qemu-system-x86_64) cpus=(-smp "2,sockets=2") accel=tcg console=ttyS0
 case $kernel in
-icount) fetch=6.1 ;;
 arm64*)
-	fetch=arm64 machine=arm64 cross=aarch64-linux-gnu- cc=${cross}gcc
+	machine=arm64 cross=aarch64-linux-gnu- cc=${cross}gcc
 	kmake=(ARCH=arm64 "CROSS_COMPILE=$cross")
 	qemu=(qemu-system-aarch64 -M virt -cpu max) console=ttyAMA0
 	;;
@@ -45,7 +44,7 @@ esac
 # What Debian's kernels do not do unless they are told to: leave a task anywhere.
 [ "$fetch" != 6.12 ] || more+=" preempt=full"
 case $kernel in
-*icount) cpus=(-smp 1 -icount "shift=3,sleep=off") ;;
+*-icount) cpus=(-smp 1 -icount "shift=3,sleep=off") ;;
 *-single) accel+=",thread=single" ;;
 esac
 
@@ -72,7 +71,7 @@ is_meant()
 
 	read -r _ words <<<"${1/ smoke/}"
 	[[ " $words " != *" $kernel "* ]] || return 0
-	[[ $kernel != *icount && $kernel != *-single && (-z $words || " $words " == *" $machine "*) ]]
+	[[ $kernel != *-* && (-z $words || " $words " == *" $machine "*) ]]
 }
 
 # The tests of the suite that are meant for this machine, as /guest/list wants them.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 120 icount
+# qemu: 120 6.1-icount 6.12-icount
 # What a sample costs the program that is interrupted, by a clock that counts executed
 # instructions (8 ns each), beside what it costs by perf's interface.
 . /guest/lib.sh

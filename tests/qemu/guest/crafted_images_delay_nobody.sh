@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 60 icount arm64-icount
+# qemu: 60 6.1-icount 6.12-icount arm64-icount
 # Somebody executes code in a file that takes long to look at, and is another one all the
 # time: no thread is held up by that, be it resolved by its page or by the driver's thread
 # because one beside it has the address space locked, or because all are.  The machine's

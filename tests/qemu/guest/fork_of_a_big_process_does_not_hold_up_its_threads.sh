@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 120 x86 icount
+# qemu: 120 x86 6.1-icount 6.12-icount
 # A thread forks a process of 300 MB, again and again, which keeps the address space
 # locked: a sampled thread beside it does not wait for that.  A busy host holds up
 # everything, but not whenever it is looked at.

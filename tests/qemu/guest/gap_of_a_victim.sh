@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 120 icount
+# qemu: 120 6.1-icount 6.12-icount
 # How long a program is held up at most, by a clock that counts executed instructions (8
 # ns each): alone, beside somebody who makes images that take long to look at, beside a
 # thread of its own that forks a process of 300 MB, and beside both, with 100 MB; not

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 240 icount
+# qemu: 240 6.1-icount 6.12-icount
 # How fast samples may come, with default buffers and opcollect filing them on the same
 # CPU, until one is lost or not taken; and why.  What passes while interrupts are disabled
 # is another matter: it is told beside that.
