@@ -22,10 +22,10 @@ static bool same_task(const struct opk_task *a, const struct opk_task *b)
 bool opk_cpu_write(struct opk_cpu *cpu, u64 *words, unsigned int len,
 		   const struct opk_task *task)
 {
+	u64 *ring = cpu->words, mask = cpu->mask, half = (mask + 1) / 2, tail;
 	s64 head = atomic64_read(&cpu->head);
 	unsigned int i, n;
 	bool switched;
-	u64 tail, half = (cpu->mask + 1) / 2;
 
 	do {
 		switched = READ_ONCE(cpu->last_end) != head ||
@@ -33,7 +33,7 @@ bool opk_cpu_write(struct opk_cpu *cpu, u64 *words, unsigned int len,
 		n = len + (switched ? OPK_TASK_WORDS : 0);
 		/* Pairs with the release in opk_cpu_read(): the words are clear. */
 		tail = smp_load_acquire(&cpu->tail);
-		if (head + n - tail > cpu->mask + 1)
+		if (head + n - tail > mask + 1)
 			return false;
 	} while (!atomic64_try_cmpxchg(&cpu->head, &head, head + n));
 	if (switched) {
@@ -42,9 +42,9 @@ bool opk_cpu_write(struct opk_cpu *cpu, u64 *words, unsigned int len,
 		opk_count(OPK_STAT_TASK_SWITCHES);
 	}
 	for (i = 1; i < n; i++)
-		cpu->words[(head + i) & cpu->mask] = words[i];
+		ring[(head + i) & mask] = words[i];
 	/* Commits the record: whoever sees the head sees all of it. */
-	smp_store_release(&cpu->words[head & cpu->mask], opk_rec_set_len(words[0], n));
+	smp_store_release(&ring[head & mask], opk_rec_set_len(words[0], n));
 	/*
 	 * While the record was reserved, last_end was not head, so an NMI wrote its task
 	 * itself. If there was one, last_end as it is stored here does not match head
@@ -61,24 +61,25 @@ bool opk_cpu_write(struct opk_cpu *cpu, u64 *words, unsigned int len,
 
 unsigned int opk_cpu_read(struct opk_cpu *cpu, u64 *words)
 {
-	u64 tail = cpu->tail, head;
+	u64 *ring = cpu->words, mask = cpu->mask, tail = cpu->tail, head;
 	unsigned int i, len;
 
 	/*
 	 * Pairs with the release in opk_cpu_write(): a reader sees a whole record or
 	 * nothing.
 	 */
-	head = smp_load_acquire(&cpu->words[tail & cpu->mask]);
+	head = smp_load_acquire(&ring[tail & mask]);
 	if (!head)
 		return 0;
 	len = opk_rec_len(head);
 	if (WARN_ON_ONCE(!len || len > OPK_REC_WORDS))
 		return 0;
 	words[0] = head;
-	for (i = 1; i < len; i++)
-		words[i] = cpu->words[(tail + i) & cpu->mask];
-	for (i = 0; i < len; i++)
-		cpu->words[(tail + i) & cpu->mask] = 0;
+	ring[tail & mask] = 0;
+	for (i = 1; i < len; i++) {
+		words[i] = ring[(tail + i) & mask];
+		ring[(tail + i) & mask] = 0;
+	}
 	/* Pairs with the acquire in opk_cpu_write(). */
 	smp_store_release(&cpu->tail, tail + len);
 	return len;

@@ -14,10 +14,11 @@
 
 struct opk_work;
 
-/* The application that a task had when it was last sampled. */
+/* The application of a task when it was sampled last, and what shows it still is. */
 struct opk_known {
-	u32 tid, app;
+	u32 tid, app, exec;
 	u64 start_ns;
+	const void *exe; /* compared, never followed */
 };
 
 /*

@@ -16,6 +16,7 @@
 #include "cpu_buffer.h"
 #include "guard.h"
 #include "resolve.h"
+#include "shares.h"
 #include "stats.h"
 #include "sync.h"
 
@@ -58,6 +59,7 @@ found:
 	memcpy(&work->raw, raw,
 	       offsetof(struct opk_raw, frames) +
 		       (raw->nr_kernel + raw->nr_user) * sizeof(raw->frames[0]));
+	work->raw.user = opk_share_user();
 	mmgrab(work->raw.mm);
 	return work;
 }

@@ -33,6 +33,13 @@ static struct context told; /* of the records in the ring; under lock */
 static u64 now_ns;          /* under lock */
 static bool module_missed;  /* a notice found no room; under lock */
 
+/*
+ * The place of the last record, but for the offset, if it had one only and a next one
+ * that has the same needs nothing told before it; else NO_PLACE.  Under lock.
+ */
+static u64 last_place;
+#define NO_PLACE U64_MAX
+
 /* A sample with everything it may need: context, call chain, registers. */
 enum { STAGE_WORDS = 64 + 3 + OPK_MAX_REGS + (1 + OPK_MAX_DEPTH) * 8 + 8 };
 static_assert((int)OPK_IMAGE_WORDS <= (int)STAGE_WORDS);
@@ -56,24 +63,38 @@ static void say_code(unsigned int code, unsigned int len, u32 arg)
 	say(OPK_HEAD(code, len, arg));
 }
 
-/* Appends the staged words.  false: there was no room, and nothing was appended. */
-static bool commit(unsigned int reserve)
+/* Is there room for so many words in the ring, and so many beside them? */
+static bool has_room(unsigned int len, unsigned int reserve)
 {
-	u64 head = opk_ring.head, tail;
-	unsigned int i;
-
 	/*
 	 * Pairs with the reader's release: it has copied the words that are overwritten
 	 * now.
 	 */
-	tail = smp_load_acquire(&opk_ring.tail);
-	if (!opk_ring.words || head + stage.len + reserve - tail > opk_ring.mask + 1)
-		return false;
-	for (i = 0; i < stage.len; i++)
-		opk_ring.words[(head + i) & opk_ring.mask] = stage.words[i];
+	u64 tail = smp_load_acquire(&opk_ring.tail);
+
+	return opk_ring.words &&
+	       opk_ring.head + len + reserve - tail <= opk_ring.mask + 1;
+}
+
+static void append(const u64 *words, unsigned int len)
+{
+	u64 head = opk_ring.head;
+	unsigned int i;
+
+	for (i = 0; i < len; i++)
+		opk_ring.words[(head + i) & opk_ring.mask] = words[i];
 	/* Pairs with the reader's acquire. */
-	smp_store_release(&opk_ring.head, head + stage.len);
-	return true;
+	smp_store_release(&opk_ring.head, head + len);
+}
+
+/* Appends the staged words.  false: there was no room, and nothing was appended. */
+static bool commit(unsigned int reserve)
+{
+	bool room = has_room(stage.len, reserve);
+
+	if (room)
+		append(stage.words, stage.len);
+	return room;
 }
 
 static void say_task(const struct opk_task *task)
@@ -150,10 +171,14 @@ static void say_context(unsigned int cpu, const struct opk_task *task)
 	say_task(task);
 }
 
+static u64 event_of(u64 head)
+{
+	return opk_rec_counter(head) | (head & OPK_REC_LATE ? OPK_EVENT_LATE : 0);
+}
+
 /* The sampled place, with its registers if there are any. */
 static void say_sample(u64 head, const u64 *ext, const struct opk_place *place)
 {
-	u64 event = opk_rec_counter(head) | (head & OPK_REC_LATE ? OPK_EVENT_LATE : 0);
 	unsigned int nr, i;
 
 	if (ext) {
@@ -162,7 +187,7 @@ static void say_sample(u64 head, const u64 *ext, const struct opk_place *place)
 			 nr);
 	}
 	say(place->off);
-	say(event);
+	say(event_of(head));
 	if (ext) {
 		say((u32)*ext);
 		for (i = 0; i < nr; i++)
@@ -215,7 +240,38 @@ static void put_exit(const struct opk_task *task, u64 when_ns)
 	say(task->tgid);
 	say(when_ns);
 	commit(RESERVE_WORDS);
+	last_place = NO_PLACE;
 	spin_unlock(&lock);
+}
+
+void opk_event_hold(void) __acquires(&lock)
+{
+	spin_lock(&lock);
+}
+
+void opk_event_let_go(void) __releases(&lock)
+{
+	spin_unlock(&lock);
+}
+
+bool opk_event_put_again(const u64 *record)
+{
+	u64 sample[2] = { record[2], event_of(record[0]) };
+
+	if (record[0] & (OPK_REC_TASK | OPK_REC_EXT | OPK_REC_TRACE | OPK_REC_EXIT) ||
+	    record[1] != last_place || module_missed || !has_room(2, RESERVE_WORDS))
+		return false;
+	append(sample, 2);
+	opk_count(OPK_STAT_STORED);
+	return true;
+}
+
+/* What a next record has to be like to need nothing told before it. */
+static u64 place_of(const u64 *record)
+{
+	if (record[0] & (OPK_REC_EXT | OPK_REC_TRACE) || (u8)record[1] == OPK_PLACE_ANON)
+		return NO_PLACE;
+	return record[1];
 }
 
 void opk_event_put(unsigned int cpu, const struct opk_task *task, const u64 *record)
@@ -234,8 +290,10 @@ void opk_event_put(unsigned int cpu, const struct opk_task *task, const u64 *rec
 	if (commit(RESERVE_WORDS)) {
 		told = stage.context;
 		module_missed = false;
+		last_place = place_of(record);
 		opk_count(OPK_STAT_STORED);
 	} else {
+		last_place = NO_PLACE;
 		opk_count(OPK_LOST_EVENT_OVERFLOW);
 	}
 	spin_unlock(&lock);
@@ -300,6 +358,7 @@ int opk_event_begin(u64 words)
 		opk_ring.head = 0;
 		opk_ring.tail = 0;
 		memset(&told, 0, sizeof(told));
+		last_place = NO_PLACE;
 		module_missed = false;
 		spin_unlock(&lock);
 	}

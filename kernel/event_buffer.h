@@ -24,6 +24,15 @@ void opk_event_free(void);
 /* Writes a resolved sample, whose images must be told, or counts it as lost. */
 void opk_event_put(unsigned int cpu, const struct opk_task *task, const u64 *record);
 
+/*
+ * The same for a record that comes from the same CPU right after one that was put, with
+ * nothing in between; while the buffer is held.  false: it must be put as usual.
+ */
+bool opk_event_put_again(const u64 *record);
+/* Keeps others from the buffer, and whoever calls from sleeping. */
+void opk_event_hold(void);
+void opk_event_let_go(void);
+
 /* Writes what an image is, a record of @len words.  false: there is no room. */
 bool opk_event_image(const u64 *words, unsigned int len);
 /* Writes that no record will name an image any more. */

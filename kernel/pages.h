@@ -2,11 +2,12 @@
 #ifndef OPK_PAGES_H
 #define OPK_PAGES_H
 
+#include <linux/time64.h>
 #include <linux/types.h>
 
 struct file;
-struct mm_struct;
 struct opk_place;
+struct opk_raw;
 
 /*
  * A way to attribute user code that needs no lock: the page that was executed tells which
@@ -15,8 +16,10 @@ struct opk_place;
  * on this CPU.
  */
 struct opk_page_file {
-	const void *mm, *mapping; /* compared, never followed */
+	const void *file, *mm, *mapping; /* compared, never followed */
 	u64 ino;
+	struct timespec64 mtime;
+	s64 size;
 	u32 tgid, cookie; /* cookie 0: the entry is unused */
 };
 
@@ -25,15 +28,20 @@ struct opk_pages {
 	struct opk_page_file files[64];
 };
 
-/* Notes that @mm has @file mapped, whose image is @cookie. */
-void opk_page_note(struct opk_pages *pages, const struct mm_struct *mm, u32 tgid,
+/*
+ * The image of @file, which the process of a sample has mapped, and whose lock the caller
+ * holds: its cookie if it was noted here, else 0.
+ */
+u32 opk_page_known(struct opk_pages *pages, const struct opk_raw *raw,
+		   const struct file *file);
+void opk_page_note(struct opk_pages *pages, const struct opk_raw *raw,
 		   const struct file *file, u32 cookie);
 
 /*
- * In an interrupt (not on PREEMPT_RT), for the address space of current: finds the place
- * of a user address.  false: it is no file's, or none that is known, or its page is not
- * there.
+ * In an interrupt (not on PREEMPT_RT), for a sample of current: finds the place of a user
+ * address.  false: it is no file's, or none that is known, or its page is not there.
  */
-bool opk_page_place(struct opk_pages *pages, unsigned long pc, struct opk_place *place);
+bool opk_page_place(struct opk_pages *pages, const struct opk_raw *raw, unsigned long pc,
+		    struct opk_place *place);
 
 #endif

@@ -50,9 +50,16 @@ static void place_in(struct opk_place *place, enum opk_anon kind, u64 pc, u64 st
 {
 	place->kind = OPK_PLACE_ANON;
 	place->anon = kind;
+	place->cookie = 0;
 	place->off = pc - start;
 	place->first = start;
 	place->last = end - 1;
+}
+
+/* Whom images that are new are accounted to. */
+static kuid_t user_of(const struct opk_raw *raw)
+{
+	return uid_valid(raw->user) ? raw->user : opk_share_user();
 }
 
 /*
@@ -67,6 +74,17 @@ struct lookup {
 	u32 cookie;
 };
 
+static u32 image_of(struct lookup *l, struct file *file)
+{
+	u32 cookie = opk_page_known(&l->cpu->pages, l->raw, file);
+
+	if (!cookie) {
+		cookie = opk_image_of(file, user_of(l->raw));
+		opk_page_note(&l->cpu->pages, l->raw, file, cookie);
+	}
+	return cookie;
+}
+
 static struct vm_area_struct *range_of(struct lookup *l, unsigned long pc)
 {
 	struct mm_struct *mm = l->raw->mm;
@@ -74,14 +92,11 @@ static struct vm_area_struct *range_of(struct lookup *l, unsigned long pc)
 
 	if (vma && pc >= vma->vm_start && pc < vma->vm_end)
 		return vma;
-	vma = find_vma(mm, pc);
-	if (!vma || pc < vma->vm_start)
+	vma = vma_lookup(mm, pc);
+	if (!vma)
 		return NULL;
 	l->vma = vma;
-	l->cookie = vma->vm_file ? opk_image_of(vma->vm_file, l->raw->user) : 0;
-	if (l->cookie)
-		opk_page_note(&l->cpu->pages, mm, l->raw->task.tgid, vma->vm_file,
-			      l->cookie);
+	l->cookie = vma->vm_file ? image_of(l, vma->vm_file) : 0;
 	return vma;
 }
 
@@ -97,15 +112,16 @@ static int place_by_mapping(struct lookup *l, unsigned long pc, struct opk_place
 		return 0;
 	}
 	place->kind = OPK_PLACE_FILE;
+	place->anon = 0;
 	place->cookie = l->cookie;
 	place->off = pc - vma->vm_start + ((u64)vma->vm_pgoff << PAGE_SHIFT);
 	return place->cookie ? 0 : -OPK_LOST_NO_IMAGE;
 }
 
 /* The place of a user address.  0, or a negative enum opk_lost. */
-static int user_place(struct lookup *l, unsigned long pc, struct opk_place *place)
+static __always_inline int user_place(struct lookup *l, unsigned long pc,
+				      struct opk_place *place)
 {
-	memset(place, 0, sizeof(*place));
 #ifdef CONFIG_X86
 	/* The vsyscall page belongs to no address space. */
 	if ((pc & PAGE_MASK) == 0xffffffffff600000UL) {
@@ -115,7 +131,8 @@ static int user_place(struct lookup *l, unsigned long pc, struct opk_place *plac
 	}
 #endif
 	if (l->by == OPK_BY_PAGE)
-		return opk_page_place(&l->cpu->pages, pc, place) ? 0 : -OPK_LOST_BUSY;
+		return opk_page_place(&l->cpu->pages, l->raw, pc, place) ? 0
+									 : -OPK_LOST_BUSY;
 	return place_by_mapping(l, pc, place);
 }
 
@@ -131,34 +148,38 @@ static unsigned int pack_ext(const struct opk_ext *ext, u64 *words)
 	return 1 + ext->nr_regs;
 }
 
-int opk_resolve(struct opk_cpu *cpu, struct opk_raw *raw, enum opk_by by, u64 *words)
+/* Where the sample itself lies; @len: words of its record so far.  The new length. */
+static int pack_place(struct lookup *l, u64 *words, int len)
 {
-	unsigned int flags = 0, chain = raw->chain_flags, len = 1, places = 1, i;
-	struct lookup lookup = { .cpu = cpu, .raw = raw, .by = by };
-	unsigned int left_out = 0;
+	const struct opk_raw *raw = l->raw;
 	struct opk_place place;
 	int rc;
 
-	if (by != OPK_BY_NOTHING && !raw->task.app)
-		raw->task.app = opk_image_of_exe(raw->mm, raw->user);
-	if (raw->ext.nr_regs) {
-		flags |= OPK_REC_EXT;
-		len += pack_ext(&raw->ext, words + len);
-	}
-	place = kernel_place(raw->pc);
-	if (!raw->kernel) {
-		rc = by != OPK_BY_NOTHING ? user_place(&lookup, raw->pc, &place)
-					  : -OPK_LOST_EXITED;
+	if (raw->kernel) {
+		place = kernel_place(raw->pc);
+	} else {
+		rc = l->by != OPK_BY_NOTHING ? user_place(l, raw->pc, &place)
+					     : -OPK_LOST_EXITED;
 		if (rc)
 			return rc;
 	}
-	len += opk_place_pack(&place, words + len);
+	return len + opk_place_pack(&place, words + len);
+}
+
+/* The same for its callers, if any; @head: the record's, gets what is said of them. */
+static noinline int pack_callers(struct lookup *l, u64 *words, int len, u64 *head)
+{
+	const struct opk_raw *raw = l->raw;
+	unsigned int chain = raw->chain_flags, places = 1, left_out = 0, i;
+	struct opk_place place;
+	int rc;
+
 	for (i = 0; i < raw->nr_kernel; i++, places++) {
 		place = kernel_place(raw->frames[i]);
 		len += opk_place_pack(&place, words + len);
 	}
-	for (i = 0; by != OPK_BY_NOTHING && i < raw->nr_user; i++) {
-		rc = user_place(&lookup, raw->frames[raw->nr_kernel + i], &place);
+	for (i = 0; l->by != OPK_BY_NOTHING && i < raw->nr_user; i++) {
+		rc = user_place(l, raw->frames[raw->nr_kernel + i], &place);
 		if (rc == -OPK_LOST_BUSY)
 			return rc;
 		if (rc) {
@@ -168,31 +189,32 @@ int opk_resolve(struct opk_cpu *cpu, struct opk_raw *raw, enum opk_by by, u64 *w
 		len += opk_place_pack(&place, words + len);
 		places++;
 	}
-	if (by == OPK_BY_NOTHING && raw->nr_user) {
+	if (l->by == OPK_BY_NOTHING && raw->nr_user) {
 		chain |= OPK_TRACE_NO_USER;
 		opk_count(OPK_STAT_BT_NO_USER);
 	}
 	if (left_out)
 		opk_count_many(OPK_STAT_BT_NO_MAPPING, left_out);
-	if (places > 1 || left_out || chain)
-		flags |= OPK_REC_TRACE;
-	words[0] = opk_rec_head(flags, raw->counter, places) |
-		   opk_rec_chain(chain, left_out);
+	*head = opk_rec_head(OPK_REC_TRACE, raw->counter, places) |
+		opk_rec_chain(chain, left_out);
 	return len;
 }
 
-void opk_take_task(struct opk_task *task)
+int opk_resolve(struct opk_cpu *cpu, struct opk_raw *raw, enum opk_by by, u64 *words)
 {
-	task->tid = current->pid;
-	task->tgid = current->tgid;
-	task->exec = current->self_exec_id;
-	task->start_ns = current->start_time;
-	rcu_read_lock();
-	task->parent = rcu_dereference(current->real_parent)->tgid;
-	rcu_read_unlock();
-	memcpy(task->comm, current->comm, sizeof(task->comm));
-	BUILD_BUG_ON(sizeof(current->comm) != sizeof(task->comm));
-	task->app = 0;
+	struct lookup lookup = { .cpu = cpu, .raw = raw, .by = by };
+	u64 head = opk_rec_head(0, raw->counter, 1);
+	int len = 1;
+
+	if (by != OPK_BY_NOTHING && !raw->task.app)
+		raw->task.app = opk_image_of_exe(raw->mm, user_of(raw));
+	if (raw->ext.nr_regs)
+		len += pack_ext(&raw->ext, words + len);
+	len = pack_place(&lookup, words, len);
+	if (len > 0 && (raw->nr_kernel || raw->nr_user || raw->chain_flags))
+		len = pack_callers(&lookup, words, len, &head);
+	words[0] = head | (raw->ext.nr_regs ? OPK_REC_EXT : 0);
+	return len;
 }
 
 static void take_chain(struct opk_scratch *s, struct pt_regs *regs, unsigned int depth)
@@ -218,8 +240,8 @@ static void take_chain(struct opk_scratch *s, struct pt_regs *regs, unsigned int
 		opk_count(OPK_STAT_BT_ABORTED);
 }
 
-void opk_store(struct opk_cpu *cpu, const struct opk_raw *raw, u64 *words, int len,
-	       unsigned int by)
+static __always_inline void store(struct opk_cpu *cpu, const struct opk_raw *raw,
+				  u64 *words, int len, unsigned int by)
 {
 	if (len < 0) {
 		opk_count(-len);
@@ -233,6 +255,12 @@ void opk_store(struct opk_cpu *cpu, const struct opk_raw *raw, u64 *words, int l
 		if (raw->process && !raw->task.app)
 			opk_count(OPK_STAT_NO_APP);
 	}
+}
+
+void opk_store(struct opk_cpu *cpu, const struct opk_raw *raw, u64 *words, int len,
+	       unsigned int by)
+{
+	store(cpu, raw, words, len, by);
 }
 
 void opk_store_unresolved(struct opk_cpu *cpu, struct opk_raw *raw, u64 *words)
@@ -269,7 +297,7 @@ bool opk_store_now(struct opk_cpu *cpu, struct opk_raw *raw, u64 *words, bool la
 		return false;
 	if (len > 0 && late && atomic_read(&mm->mm_users) > 1)
 		words[0] |= OPK_REC_LATE;
-	opk_store(cpu, raw, words, len, by);
+	store(cpu, raw, words, len, by);
 	return true;
 }
 
@@ -302,20 +330,26 @@ static struct opk_known *known_at(struct opk_cpu *cpu, u32 tid)
 }
 
 /* An NMI that comes between these writes the same, since it hits the same task. */
-static void note_app(struct opk_cpu *cpu, const struct opk_task *task, u32 app)
+static void note_app(struct opk_cpu *cpu, const struct opk_task *task, const void *exe,
+		     u32 app)
 {
 	struct opk_known *known = known_at(cpu, task->tid);
 
 	WRITE_ONCE(known->tid, 0);
 	smp_wmb(); /* pairs with those in noted_app(): an entry with a tid is whole */
 	known->app = app;
+	known->exec = task->exec;
 	known->start_ns = task->start_ns;
+	known->exe = exe;
 	smp_wmb();
 	WRITE_ONCE(known->tid, task->tid);
 }
 
-/* What was noted on that CPU, which may be noting another task just now; or 0. */
-static u32 noted_app(struct opk_cpu *cpu, const struct opk_task *task)
+/*
+ * What was noted on that CPU, which may be noting another task just now; or 0.  @exe: the
+ * executable that the task has, NULL: it has given it up.
+ */
+static u32 noted_app(struct opk_cpu *cpu, const struct opk_task *task, const void *exe)
 {
 	const struct opk_known *known = known_at(cpu, task->tid);
 	bool same;
@@ -325,38 +359,48 @@ static u32 noted_app(struct opk_cpu *cpu, const struct opk_task *task)
 		return 0;
 	smp_rmb(); /* pairs with those in note_app() */
 	app = READ_ONCE(known->app);
-	same = READ_ONCE(known->start_ns) == task->start_ns;
+	same = READ_ONCE(known->start_ns) == task->start_ns &&
+	       READ_ONCE(known->exec) == task->exec &&
+	       (!exe || READ_ONCE(known->exe) == exe);
 	smp_rmb();
 	if (!same || READ_ONCE(known->tid) != task->tid)
 		return 0;
 	return app && opk_image_again(app) ? app : 0;
 }
 
-/*
- * The application.  A task that exits has given its address space up: it is known from
- * its last sample, here or on the CPU that it ran on before.
- */
-static u32 app_of(struct opk_cpu *cpu, const struct opk_raw *raw)
+/* What was noted of a task that has given its address space up, on whichever CPU. */
+static u32 last_app(struct opk_cpu *cpu, const struct opk_task *task)
 {
-	const struct opk_task *task = &raw->task;
+	u32 app = noted_app(cpu, task, NULL);
 	struct opk_cpu *other;
 	unsigned int nr;
-	u32 app;
 
-	if (!raw->process)
-		return 0;
-	if (raw->mm) {
-		app = opk_image_of_exe(raw->mm, raw->user);
-		note_app(cpu, task, app);
-		return app;
-	}
-	app = noted_app(cpu, task);
 	for_each_online_cpu(nr) {
 		other = per_cpu(opk_cpu, nr);
 		if (app)
 			break;
 		if (other)
-			app = noted_app(other, task);
+			app = noted_app(other, task, NULL);
+	}
+	return app;
+}
+
+/* The application: that of the task's last sample, unless it has become another since. */
+static u32 app_of(struct opk_cpu *cpu, const struct opk_raw *raw)
+{
+	const struct opk_task *task = &raw->task;
+	const void *exe;
+	u32 app;
+
+	if (!raw->process)
+		return 0;
+	if (!raw->mm)
+		return last_app(cpu, task);
+	exe = rcu_access_pointer(raw->mm->exe_file);
+	app = exe ? noted_app(cpu, task, exe) : 0;
+	if (!app) {
+		app = opk_image_of_exe(raw->mm, user_of(raw));
+		note_app(cpu, task, exe, app);
 	}
 	return app;
 }
@@ -383,7 +427,7 @@ static void take(struct opk_cpu *cpu, struct opk_scratch *s, struct pt_regs *reg
 	opk_take_task(&raw->task);
 	raw->process = !(current->flags & PF_KTHREAD);
 	raw->mm = raw->process ? current->mm : NULL;
-	raw->user = opk_share_user();
+	raw->user = INVALID_UID;
 	raw->task.app = app_of(cpu, raw);
 	if (depth)
 		take_chain(s, regs, depth);
@@ -397,37 +441,44 @@ static bool is_idle(struct pt_regs *regs)
 	       hardirq_count() <= HARDIRQ_OFFSET;
 }
 
-void opk_add_sample(struct pt_regs *regs, unsigned int counter, const struct opk_ext *ext)
+u64 opk_sample(struct pt_regs *regs, unsigned int counter, const struct opk_ext *ext)
 {
 	bool nmi = in_nmi();
 	struct opk_scratch *s;
 	struct opk_cpu *cpu;
-	u64 begin;
+	u64 begin, spent;
 
 	if (!READ_ONCE(opk_running) || (!nmi && !in_hardirq()))
-		return;
+		return 0;
 	cpu = this_cpu_read(opk_cpu);
 	if (!cpu)
-		return;
+		return 0;
 	if (is_idle(regs)) {
 		opk_count(OPK_STAT_IDLE);
-		return;
+		return 0;
 	}
 	begin = ktime_get_mono_fast_ns();
 	if (!opk_guard_lets(&cpu->guard, begin))
-		return;
+		return begin;
 	opk_count(OPK_STAT_RECEIVED);
 	s = cpu->scratch[nmi];
 	if (s->busy) {
 		opk_count(OPK_LOST_NESTED);
-		return;
+		return begin;
 	}
 	s->busy = true;
 	barrier();
 	take(cpu, s, regs, counter, ext);
 	barrier();
 	s->busy = false;
-	opk_stats_delay(opk_guard_spent(&cpu->guard, begin));
+	spent = opk_guard_spent(&cpu->guard, begin);
+	opk_stats_delay(spent);
+	return begin + spent;
+}
+
+void opk_add_sample(struct pt_regs *regs, unsigned int counter, const struct opk_ext *ext)
+{
+	opk_sample(regs, counter, ext);
 }
 EXPORT_SYMBOL_GPL(opk_add_sample);
 

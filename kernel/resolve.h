@@ -2,6 +2,9 @@
 #ifndef OPK_RESOLVE_H
 #define OPK_RESOLVE_H
 
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/string.h>
 #include <linux/types.h>
 #include <linux/uidgid.h>
 
@@ -10,13 +13,14 @@
 #include "record.h"
 
 struct mm_struct;
+struct pt_regs;
 
 /* A sample as the interrupt finds it: addresses, and the task that ran. */
 struct opk_raw {
 	u64 pc;
 	struct opk_task task;
 	struct mm_struct *mm; /* current's; NULL: it has none */
-	kuid_t user;          /* who pays for images that are new */
+	kuid_t user;          /* current's; invalid as long as that is current */
 	struct opk_ext ext;   /* nr_regs 0: none */
 	bool kernel;
 	bool process; /* not a thread of the kernel's */
@@ -67,7 +71,23 @@ void opk_store_unresolved(struct opk_cpu *cpu, struct opk_raw *raw, u64 *words);
 void opk_store(struct opk_cpu *cpu, const struct opk_raw *raw, u64 *words, int len,
 	       unsigned int by);
 
-/* Describes the current task, all but its application. */
-void opk_take_task(struct opk_task *task);
+/*
+ * opk_add_sample(), for those that want to know what time it is afterwards: by
+ * CLOCK_MONOTONIC, in ns, 0 if nobody looked.
+ */
+u64 opk_sample(struct pt_regs *regs, unsigned int counter, const struct opk_ext *ext);
+
+/* Describes the current task, all but its application.  Preemption is off. */
+static inline void opk_take_task(struct opk_task *task)
+{
+	task->tid = current->pid;
+	task->tgid = current->tgid;
+	task->exec = current->self_exec_id;
+	task->start_ns = current->start_time;
+	task->parent = rcu_dereference_sched(current->real_parent)->tgid;
+	memcpy(task->comm, current->comm, sizeof(task->comm));
+	BUILD_BUG_ON(sizeof(current->comm) != sizeof(task->comm));
+	task->app = 0;
+}
 
 #endif

@@ -82,7 +82,8 @@ static unsigned int tell_images(struct opk_task *task)
 	return 0;
 }
 
-static void put(struct opk_cpu *cpu)
+/* False: it was lost, or its application. */
+static bool put(struct opk_cpu *cpu)
 {
 	struct opk_task task = cpu->read_task;
 	unsigned int lost = *words & OPK_REC_EXIT ? 0 : tell_images(&task);
@@ -91,18 +92,31 @@ static void put(struct opk_cpu *cpu)
 		opk_count(lost);
 	else
 		opk_event_put(cpu->cpu, &task, words);
+	return !lost && task.app == cpu->read_task.app;
+}
+
+/* Puts what comes after a record that was put, for as long as it is like that one. */
+static unsigned int put_more(struct opk_cpu *cpu)
+{
+	unsigned int len, n = 0;
+
+	opk_event_hold();
+	do
+		len = opk_cpu_read(cpu, words);
+	while (len && n++ < 64 && opk_event_put_again(words));
+	opk_event_let_go();
+	return len;
 }
 
 static void drain(struct opk_cpu *cpu)
 {
-	unsigned int len, n = 0;
+	unsigned int len = opk_cpu_read(cpu, words);
 
-	while ((len = opk_cpu_read(cpu, words))) {
+	while (len) {
 		if (*words & OPK_REC_TASK)
 			opk_task_unpack(&cpu->read_task, words + len - OPK_TASK_WORDS);
-		put(cpu);
-		if (!(++n % 64))
-			cond_resched();
+		len = put(cpu) ? put_more(cpu) : opk_cpu_read(cpu, words);
+		cond_resched();
 	}
 }
 

@@ -11,6 +11,7 @@
 #include "compat.h"
 #include "control.h"
 #include "guard.h"
+#include "resolve.h"
 #include "uapi/opfs_buffer.h"
 
 static DEFINE_PER_CPU(struct hrtimer, timer);
@@ -19,11 +20,14 @@ static u64 period_ns;
 static enum hrtimer_restart expired(struct hrtimer *t)
 {
 	struct pt_regs *regs = get_irq_regs();
+	u64 now = regs ? opk_sample(regs, OPK_COUNTER_TIMER, NULL) : 0;
 	u64 periods;
 
-	if (regs)
-		opk_add_sample(regs, OPK_COUNTER_TIMER, NULL);
-	periods = hrtimer_forward_now(t, ns_to_ktime(period_ns));
+	if (!now)
+		now = hrtimer_cb_get_time(t);
+	/* The clock that was asked may be a little behind the timers'. */
+	now = max_t(u64, now, hrtimer_get_expires(t));
+	periods = hrtimer_forward(t, now, period_ns);
 	if (regs && periods > 1)
 		opk_add_missed(regs, periods - 1);
 	return HRTIMER_RESTART;

@@ -264,9 +264,9 @@ patience()
 # CPU stand still.  One that never goes on ends the guest.
 boot()
 {
-	local patient="rcupdate.rcu_cpu_stall_timeout=105 watchdog_thresh=50 softlockup_panic=1"
+	local patient="rcupdate.rcu_cpu_stall_timeout=105 watchdog_thresh=50"
 
-	patient+=" sysctl.kernel.hung_task_timeout_secs=600"
+	patient+=" softlockup_panic=1 sysctl.kernel.hung_task_timeout_secs=600"
 	# x86 panics if the timer does not tick within 40 ms of the host's time
 	patient+=" no_timer_check"
 	timeout -k 10 "$(patience)" "${qemu[@]}" "${cpus[@]}" -accel "$accel" -m 1024 \

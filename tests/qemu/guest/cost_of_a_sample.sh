@@ -14,7 +14,7 @@ put buffer_size 4194304
 start -s 5000
 driver=$(cost $rounds)
 stop >/dev/null
-expect lost -eq 0
+expect_no_loss
 
 # $1: nanoseconds with sampling; samples came every 1/hz s in that time.
 per_sample()
@@ -23,6 +23,6 @@ per_sample()
 }
 
 echo "a sample costs $(per_sample $driver) ns by the driver, $(per_sample $perf) by perf"
-[ "$(per_sample "$driver")" -le $((2 * $(per_sample "$perf"))) ] ||
-	fail "twice perf's cost"
+[ $(($(per_sample "$driver") * 10)) -le $((11 * $(per_sample "$perf"))) ] ||
+	fail "more than perf's cost"
 unload

@@ -2,8 +2,8 @@
 # qemu: 90
 # As on PREEMPT_RT, where an interrupt may not try the lock of an address space: samples
 # of user code are resolved by the driver's threads, before the sampled ones go on and
-# however these end.  Another CPU may take one over, which goes on there: such samples, few,
-# are marked late.
+# however these end.  Another CPU may take one over, which goes on there: such samples,
+# few, are marked late.
 . /guest/lib.sh
 load defer=1
 echo 0 >/proc/sys/kernel/randomize_va_space
