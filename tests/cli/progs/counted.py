@@ -21,6 +21,11 @@ def sleeps(tid):
         return f.read().rpartition(")")[2].split()[0] == "S"
 
 
+def wait_until_asleep(threads):
+    while not all(sleeps(t[0]) for t in threads):
+        time.sleep(0.01)
+
+
 def main():
     at = sys.argv.index("--")
     nr, program, words = int(sys.argv[1]), sys.argv[2:at], sys.argv[at + 1:]
@@ -28,6 +33,8 @@ def main():
     counted = [subprocess.Popen(program, stdin=pipe, stdout=pipe, text=True)
                for _ in range(nr)]
     threads = [p.stdout.readline().split() for p in counted for _ in program[1:]]
+    # Whoever begins to count while they still go to sleep counts that.
+    wait_until_asleep(threads)
     lists = {"PIDS": ",".join(str(p.pid) for p in counted),
              "TIDS": ",".join(t[0] for t in threads)}
     counter = subprocess.Popen([lists.get(w, w) for w in words] + READY, stdin=pipe,
@@ -38,8 +45,7 @@ def main():
             p.stdin.flush()
         for p in counted:
             assert p.stdout.readline() == "done\n"
-        while not all(sleeps(t[0]) for t in threads):
-            time.sleep(0.01)
+        wait_until_asleep(threads)
     counter.stdin.close()
     status = counter.wait()
     for p in counted:
