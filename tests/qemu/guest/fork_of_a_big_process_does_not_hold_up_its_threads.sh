@@ -8,8 +8,8 @@
 # So many samples found the address space locked.
 found_locked()
 {
-	[ $(($(get stats/resolved_task) +
-		$(get stats/lost_busy 2>/dev/null || echo 0))) -ge "$1" ]
+	[ $(($(get stats/resolved_page) + $(get stats/resolved_thread) +
+		$(get stats/lost_busy))) -ge "$1" ]
 }
 
 load
