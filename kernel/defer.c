@@ -8,6 +8,7 @@
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/smpboot.h>
 #include <linux/timekeeping.h>
@@ -28,6 +29,9 @@ struct opk_work {
 	atomic_t used;
 	u64 since_ns;       /* when it was queued */
 	bool tried, in_use; /* by the thread; in_use: it is a user of the address space */
+	/* What was sampled, NULL: it has gone on; and how often it had lost its CPU. */
+	struct task_struct *task;
+	unsigned long switches;
 	struct opk_raw raw; /* holds its mm; last: no frames beyond the depth */
 };
 
@@ -38,6 +42,8 @@ static DEFINE_PER_CPU(struct task_struct *, thread);
 static void work_free(struct opk_work *work)
 {
 	mmdrop(work->raw.mm);
+	if (work->task)
+		put_task_struct(work->task);
 	atomic_set_release(&work->used, 0);
 }
 
@@ -56,6 +62,7 @@ found:
 	work->since_ns = ktime_get_mono_fast_ns();
 	work->tried = false;
 	work->in_use = false;
+	work->task = NULL;
 	memcpy(&work->raw, raw,
 	       offsetof(struct opk_raw, frames) +
 		       (raw->nr_kernel + raw->nr_user) * sizeof(raw->frames[0]));
@@ -64,10 +71,20 @@ found:
 	return work;
 }
 
-static void hand_to_thread(struct opk_cpu *cpu, struct opk_work *work)
+static unsigned long switches_of(const struct task_struct *task)
+{
+	return READ_ONCE(task->nvcsw) + READ_ONCE(task->nivcsw);
+}
+
+/* @there: current is what was sampled, and has not gone on yet. */
+static void hand_to_thread(struct opk_cpu *cpu, struct opk_work *work, bool there)
 {
 	struct task_struct *task = this_cpu_read(thread);
 
+	if (there) {
+		work->task = get_task_struct(current);
+		work->switches = switches_of(current);
+	}
 	if (llist_add(&work->node, &cpu->waiting) && task)
 		wake_up_process(task);
 }
@@ -79,7 +96,7 @@ int opk_defer(struct opk_cpu *cpu, const struct opk_raw *raw, bool nmi)
 	if (!work)
 		return OPK_LOST_NO_WORK;
 	if (!nmi) {
-		hand_to_thread(cpu, work);
+		hand_to_thread(cpu, work, true);
 		return 0;
 	}
 	llist_add(&work->node, &cpu->from_nmi);
@@ -113,9 +130,11 @@ static void end_in_irq(struct opk_work *work)
 
 static void after_nmi(struct opk_cpu *cpu, struct opk_work *work, u64 *words)
 {
-	if (!still_there(&work->raw) || !opk_store_now(cpu, &work->raw, words, true)) {
+	bool there = still_there(&work->raw);
+
+	if (!there || !opk_store_now(cpu, &work->raw, words, true)) {
 		if (!work->raw.kernel) {
-			hand_to_thread(cpu, work);
+			hand_to_thread(cpu, work, there);
 			return;
 		}
 		/* A task in the kernel may change its address space just now. */
@@ -151,6 +170,16 @@ static void work_end(struct opk_work *work)
 	work_free(work);
 }
 
+/*
+ * Has the sampled thread done anything since?  It lost its CPU to ours, but another may
+ * take it over; and it keeps its CPU if it is of the highest priority itself.
+ */
+static bool went_on(const struct opk_cpu *cpu, const struct opk_work *work)
+{
+	return !work->task || task_cpu(work->task) != cpu->cpu ||
+	       switches_of(work->task) != work->switches + 1;
+}
+
 /* Tries the lock once.  The number of words, or a negative enum opk_lost. */
 static int resolve_once(struct opk_cpu *cpu, struct opk_work *work)
 {
@@ -164,8 +193,9 @@ static int resolve_once(struct opk_cpu *cpu, struct opk_work *work)
 		return -OPK_LOST_BUSY;
 	len = opk_resolve(cpu, raw, OPK_BY_MAPPING, words);
 	mmap_read_unlock(raw->mm);
-	/* One of its users is this thread. */
-	if (len > 0 && (work->tried || atomic_read(&raw->mm->mm_users) > 2))
+	/* Two of its users are the sampled thread and this one. */
+	if (len > 0 &&
+	    (work->tried || atomic_read(&raw->mm->mm_users) > 2 || went_on(cpu, work)))
 		words[0] |= OPK_REC_LATE;
 	return len;
 }

@@ -21,6 +21,6 @@ stop
 [ "$(get stats/resolved_irq)" = 0 ] && [ "$(get stats/resolved_page)" = 0 ] ||
 	fail "in interrupts: $(get stats/resolved_irq), $(get stats/resolved_page)"
 [ $(($(of late) * 20)) -le "$(get stats/resolved_thread)" ] || fail "late: $(of late)"
-expect_no_loss
+[ $(($(lost_after_all) * 100)) -le "$(of user)" ] || fail "too many lost"
 echo "worst delay: $(get stats/worst_delay_ns) ns"
 unload
