@@ -16,6 +16,8 @@
 
 static DEFINE_PER_CPU(struct hrtimer, timer);
 static u64 period_ns;
+/* Periods from one interrupt to the next, more than 1 where timers go by the tick. */
+static u64 step;
 
 static enum hrtimer_restart expired(struct hrtimer *t)
 {
@@ -27,7 +29,7 @@ static enum hrtimer_restart expired(struct hrtimer *t)
 		now = hrtimer_cb_get_time(t);
 	/* The clock that was asked may be a little behind the timers'. */
 	now = max_t(u64, now, hrtimer_get_expires(t));
-	periods = hrtimer_forward(t, now, period_ns);
+	periods = hrtimer_forward(t, now, step * period_ns) * step;
 	if (regs && periods > 1)
 		opk_add_missed(regs, periods - 1);
 	return HRTIMER_RESTART;
@@ -43,6 +45,7 @@ static int setup(void)
 		return -EINVAL;
 	}
 	period_ns = div64_u64(NSEC_PER_SEC, opk_settings.timer_hz);
+	step = DIV_ROUND_UP(hrtimer_resolution, period_ns);
 	return 0;
 }
 
