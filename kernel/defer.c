@@ -16,6 +16,7 @@
 #include "compat.h"
 #include "cpu_buffer.h"
 #include "guard.h"
+#include "images.h"
 #include "resolve.h"
 #include "shares.h"
 #include "stats.h"
@@ -191,6 +192,9 @@ static int resolve_once(struct opk_cpu *cpu, struct opk_work *work)
 		return -OPK_LOST_EXITED;
 	if (!mmap_read_trylock(raw->mm))
 		return -OPK_LOST_BUSY;
+	/* A machine that stood still may have let the application's image go. */
+	if (raw->task.app && !opk_image_again(raw->task.app))
+		raw->task.app = 0;
 	len = opk_resolve(cpu, raw, OPK_BY_MAPPING, words);
 	mmap_read_unlock(raw->mm);
 	/* Two of its users are the sampled thread and this one. */
