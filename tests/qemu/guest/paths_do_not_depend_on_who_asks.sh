@@ -45,6 +45,7 @@ for defer in 0 1; do
 	done' &
 	dumper=$!
 	echo $dumper >>pids
+	: >out
 	chroot root /bin/bufdump -i >out 2>&1 &
 	reader=$!
 	echo $reader >>pids

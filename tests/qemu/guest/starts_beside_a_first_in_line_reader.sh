@@ -32,6 +32,7 @@ echo -1 >$limit
 put timer_hz 4000
 background taskset 1 twin_1 forever
 for i in $(seq 20); do
+	: >out
 	taskset 2 bufdump -f -n 200 >out 2>&1 &
 	reader=$!
 	echo $reader >>pids
