@@ -47,10 +47,7 @@ may_not 0 none 'echo 1 >$OP/dump' 'not permitted'
 may $nobody none 'ls $OP/stats >/dev/null'
 
 # CAP_PERFMON is all that sampling takes.
-as 0 perfmon bufdump >out 2>&1 &
-reader=$!
-echo $reader >>pids
-eventually 10 grep -q '^open' out
+READ_BY="as 0 perfmon" start_reading
 may 0 perfmon 'echo 1 >$OP/enable'
 until_taken 20 nested 300
 may 0 perfmon 'echo 0 >$OP/enable'

@@ -91,13 +91,11 @@ grep -Eq ' (clear_user|read_iter_zero|__clear_user|clear_user_.*|rep_stos.*)$' r
 	head -n 20 report
 
 # What is in use stays so, and what cannot be counted is said.
-bufdump >out 2>&1 &
-echo $! >>pids
-eventually 10 grep -q '^open' out
+start_reading
 ! opcollect record --source=kernel -d two -- true 2>err || fail "took a buffer in use"
 grep -q 'another program' err || fail "$(cat err)"
-kill $!
-wait $! || :
+kill $reader
+wait $reader || :
 ! opcollect record --source=kernel -e page-faults:1 -d two -- true 2>err ||
 	fail "counted page-faults"
 grep -q 'source=perf' err || fail "$(cat err)"

@@ -37,10 +37,7 @@ cp /bin/libtwin_1.so /bin/libtwin_2.so .
 usual=$(cat $limit)
 echo -1 >$limit
 put timer_hz 2000
-taskset 2 bufdump -f -n 4000 >out 2>&1 &
-reader=$!
-echo $reader >>pids
-eventually 10 grep -q '^open' out
+READ_BY="taskset 2" start_reading -f -n 4000
 began=$(ticks)
 # Not waited for: what it does on the reader's CPU waits for the reader.
 put enable 1 &

@@ -99,12 +99,14 @@ until_taken()
 	done
 }
 
-# Reads the buffer into ./out until the driver is stopped; words go to bufdump.
+# Reads the buffer into ./out until the driver is stopped; words go to bufdump, which the
+# words of $READ_BY run.
+READ_BY=
 start_reading()
 {
 	: >out
 	# shellcheck disable=SC2086 # words on purpose
-	bufdump $TRAPS "$@" >out 2>&1 &
+	$READ_BY bufdump $TRAPS "$@" >out 2>&1 &
 	reader=$!
 	echo $reader >>pids
 	eventually 10 grep -q . out

@@ -45,12 +45,7 @@ for defer in 0 1; do
 	done' &
 	dumper=$!
 	echo $dumper >>pids
-	: >out
-	chroot root /bin/bufdump -i >out 2>&1 &
-	reader=$!
-	echo $reader >>pids
-	eventually 10 grep -q '^open' out
-	put enable 1
+	READ_BY="chroot root" start -i
 	run_some
 	stop
 	kill -9 $dumper

@@ -32,11 +32,7 @@ echo -1 >$limit
 put timer_hz 4000
 background taskset 1 twin_1 forever
 for i in $(seq 20); do
-	: >out
-	taskset 2 bufdump -f -n 200 >out 2>&1 &
-	reader=$!
-	echo $reader >>pids
-	eventually 10 grep -q '^open' out
+	READ_BY="taskset 2" start_reading -f -n 200
 	start_soon
 	until_taken 20 usleep 10000
 	stop >told
