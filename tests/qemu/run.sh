@@ -46,6 +46,10 @@ esac
 case $kernel in
 *-icount) cpus=(-smp 1 -icount "shift=3,sleep=off") ;;
 *-single) accel+=",thread=single" ;;
+*-*)
+	echo "run.sh: $kernel: a kernel's name goes on with -single or -icount only" >&2
+	exit 2
+	;;
 esac
 
 give_up()
