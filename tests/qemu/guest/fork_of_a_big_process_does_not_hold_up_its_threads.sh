@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 120 x86 6.1-icount 6.12-icount
+# qemu: 120 6.1-icount 6.12-icount arm64-icount
 # A thread forks a process of 300 MB, again and again, which keeps the address space
-# locked: a sampled thread beside it does not wait for that.  A busy host holds up
-# everything, but not whenever it is looked at.
+# locked: a sampled thread beside it does not wait for that.  The machine's clock counts
+# instructions, for a busy host holds up everything.
 . /guest/lib.sh
 
 # So many samples found the address space locked.
