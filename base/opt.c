@@ -27,8 +27,8 @@ static const struct opt common[] = {
 	[COMMON_HELP] = { .letter = '?', .name = "help", .doc = "show this help" },
 	[COMMON_USAGE] = { .name = "usage", .doc = "show the usage in one line" },
 	[COMMON_VERSION] = { .letter = 'v', .name = "version", .doc = "show version" },
-	/* the argument: only where messages have topics, and it may be left out there */
-	[COMMON_VERBOSE] = { 'V', "verbose", .arg = "LIST", .doc = "say more" },
+	/* the argument: only where messages have topics */
+	[COMMON_VERBOSE] = { 'V', "verbose", .arg = "[LIST]", .doc = "say more" },
 	[NR_COMMON] = { 0 },
 };
 
@@ -50,16 +50,11 @@ static int find_letter(const struct grammar *g, int letter)
 	return -1;
 }
 
-static bool may_have_arg(const struct opt *o)
-{
-	return o == &common[COMMON_VERBOSE];
-}
-
 static int has_arg(const struct grammar *g, const struct opt *o)
 {
-	if (may_have_arg(o))
-		return g->topics ? optional_argument : no_argument;
-	return o->arg ? required_argument : no_argument;
+	if (!o->arg || (o == &common[COMMON_VERBOSE] && !g->topics))
+		return no_argument;
+	return *o->arg == '[' ? optional_argument : required_argument;
 }
 
 static void add_table(struct grammar *g, const struct opt *table, char **shorts)
@@ -107,17 +102,18 @@ static void print_opt(const struct grammar *g, int i, FILE *to)
 	bool has_letter = o->letter && find_letter(g, o->letter) == i;
 
 	const struct {
-		const char *before, *behind;
+		const char *before;
+		size_t skip;
 	} marks[] = {
-		[no_argument] = { "", "" },
-		[required_argument] = { "=", "" },
-		[optional_argument] = { "[=", "]" },
+		[no_argument] = { "", 0 },
+		[required_argument] = { "=", 0 },
+		[optional_argument] = { "[=", strlen("[") },
 	};
 	int kind = has_arg(g, o);
 
-	snprintf(left, sizeof(left), "  %s--%s%s%s%s", has_letter ? letter : "    ",
-		 o->name, marks[kind].before, kind == no_argument ? "" : o->arg,
-		 marks[kind].behind);
+	snprintf(left, sizeof(left), "  %s--%s%s%s", has_letter ? letter : "    ",
+		 o->name, marks[kind].before,
+		 kind == no_argument ? "" : o->arg + marks[kind].skip);
 	if (strlen(left) > MAX_INDENT - 2)
 		fprintf(to, "%s\n%*s%s\n", left, MAX_INDENT, "", o->doc);
 	else
@@ -157,6 +153,15 @@ static int matches(const struct grammar *g, const char *word, size_t len,
 	return n;
 }
 
+/* "-g5", where only --name=5 takes one: the option of the letter before, or NULL. */
+static const struct opt *glued(const struct grammar *g, const char *word)
+{
+	size_t at = strcspn(word, "0123456789");
+	int i = at > 1 && word[at] ? find_letter(g, word[at - 1]) : -1;
+
+	return i >= 0 && has_arg(g, g->opts[i]) == optional_argument ? g->opts[i] : NULL;
+}
+
 /* Says what is wrong with the word that getopt_long() answered with '?' or ':'. */
 static void explain(const struct grammar *g, int answer, const char *word,
 		    struct err *err)
@@ -167,7 +172,13 @@ static void explain(const struct grammar *g, int answer, const char *word,
 	size_t len;
 
 	if (code > 0 && code < FIRST_CODE) {
-		if (answer == ':' && at >= 0)
+		const struct opt *before = glued(g, word);
+
+		if (before && code >= '0' && code <= '9')
+			err_set(err, -EINVAL, "-%c: takes no argument; --%s=%s does",
+				before->letter, before->name,
+				word + strcspn(word, "0123456789"));
+		else if (answer == ':' && at >= 0)
 			err_set(err, -EINVAL, "-%c: needs %s", code, g->opts[at]->arg);
 		else
 			err_set(err, -EINVAL, "-%c: no such option", code);

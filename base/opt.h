@@ -15,8 +15,10 @@
 struct opt {
 	char letter;      /* 0: none */
 	const char *name; /* long name, without dashes; NULL ends a table */
-	const char *arg;  /* what the argument is called; NULL: takes none */
-	const char *doc;  /* one line for --help */
+	/* what the argument is called; NULL: takes none; "[ARG]": only --name=ARG takes
+	 * one, and -letter and --name are without */
+	const char *arg;
+	const char *doc; /* one line for --help */
 	/* @ctx is opt_parse()'s; @arg NULL if the option takes none.  0 or -errno. */
 	int (*set)(void *ctx, const char *arg, struct err *err);
 };

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "base/cleanup.h"
+#include "libsym/dwarf/entries.h"
 #include "libsym/elf/kallsyms.h"
 #include "libsym/elf/load.h"
 #include "libsym/elf/minidebug.h"
@@ -28,7 +29,8 @@ static bool add_from_debugfile(struct sym_load *l)
 	return true;
 }
 
-/* Adds the best symbol table there is, and names for the PLT. */
+/* Adds the best symbol table there is, and names for the PLT.  Where that leaves out
+ * functions of its own, entries tell them apart. */
 static void add_elf_symbols(struct sym_load *l)
 {
 	sym_elf_add_sections(&l->image, &l->b);
@@ -37,6 +39,8 @@ static void add_elf_symbols(struct sym_load *l)
 		add_from(l, &l->image, SHT_DYNSYM, SYM_FROM_DYNSYM);
 		if (!sym_minidebug_open(&l->image, &l->mini))
 			add_from(l, &l->mini, SHT_SYMTAB, SYM_FROM_MINIDEBUG);
+		if (l->job->kind == SYM_USER)
+			sym_entries_add(&l->image, &l->b);
 	}
 	sym_plt_add(&l->image, &l->b);
 }

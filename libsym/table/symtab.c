@@ -36,14 +36,15 @@ const char *sym_source_name(enum sym_source source)
 unsigned sym_table_rank(const struct sym_table *t)
 {
 	static const unsigned char ranks[SYM_NR_SOURCES] = {
-		[SYM_FROM_NOTHING] = 1,          [SYM_FROM_DYNSYM] = 2,
-		[SYM_FROM_MINIDEBUG] = 3,        [SYM_FROM_SYMTAB] = SYM_BEST,
+		[SYM_FROM_NOTHING] = 2,          [SYM_FROM_DYNSYM] = 4,
+		[SYM_FROM_MINIDEBUG] = 6,        [SYM_FROM_SYMTAB] = SYM_BEST,
 		[SYM_FROM_DEBUGFILE] = SYM_BEST, [SYM_FROM_KALLSYMS] = SYM_BEST,
 	};
+	unsigned rank = sym_usable(t->state) ? ranks[t->source] : 0;
 
 	if (t->state == SYM_NO_SYMBOLS) /* the right file, which tells addresses */
-		return 1;
-	return sym_usable(t->state) ? ranks[t->source] : 0;
+		rank = ranks[SYM_FROM_NOTHING];
+	return rank && t->nr_entries ? rank + 1 : rank;
 }
 
 const struct sym *sym_find(const struct sym_table *t, uint64_t off)
@@ -53,22 +54,35 @@ const struct sym *sym_find(const struct sym_table *t, uint64_t off)
 	return at < t->nr_syms ? &t->syms[at] : NULL;
 }
 
-bool sym_vma(const struct sym_table *t, uint64_t off, uint64_t *vma)
+/* @all: by off, disjoint.  NULL: none of them has it. */
+static const struct sym_section *find_section(const struct sym_section *all, size_t nr,
+					      uint64_t off)
 {
-	size_t lo = 0, hi = t->nr_sections;
+	size_t lo = 0, hi = nr;
 
 	while (lo < hi) { /* the first section behind off */
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (t->sections[mid].off <= off)
+		if (all[mid].off <= off)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	if (!lo || off - t->sections[lo - 1].off >= t->sections[lo - 1].size)
-		return false;
-	*vma = t->sections[lo - 1].vma + (off - t->sections[lo - 1].off);
-	return true;
+	return lo && off - all[lo - 1].off < all[lo - 1].size ? &all[lo - 1] : NULL;
+}
+
+const struct sym_section *sym_entry_find(const struct sym_table *t, uint64_t off)
+{
+	return find_section(t->entries, t->nr_entries, off);
+}
+
+bool sym_vma(const struct sym_table *t, uint64_t off, uint64_t *vma)
+{
+	const struct sym_section *s = find_section(t->sections, t->nr_sections, off);
+
+	if (s)
+		*vma = s->vma + (off - s->off);
+	return s;
 }
 
 struct sym_table *sym_table_get(struct sym_table *t)
@@ -82,5 +96,5 @@ void sym_table_put(struct sym_table *t)
 	if (!t || __atomic_sub_fetch(&t->refs, 1, __ATOMIC_ACQ_REL))
 		return;
 	sym_index_free(t->index);
-	free(t); /* syms, sections and names are in the same block */
+	free(t); /* syms, sections, entries and names are in the same block */
 }

@@ -63,7 +63,7 @@ struct sym {
 	uint32_t flags;   /* SYM_GLOBAL ... */
 };
 
-struct sym_section { /* code, where it is in the file and at which address */
+struct sym_section { /* bytes, where they are in the file and at which address */
 	uint64_t off, size, vma;
 };
 
@@ -84,7 +84,12 @@ struct sym_table {
 	int64_t mtime;                      /* seconds */
 	const struct sym *syms;             /* by off; offs are distinct */
 	const struct sym_section *sections; /* by off */
-	size_t nr_syms, nr_sections;
+	/*
+	 * Code as the tables for unwinding divide it, which is into functions: by off,
+	 * disjoint.  Of user images whose .symtab is not known; others have none.
+	 */
+	const struct sym_section *entries;
+	size_t nr_syms, nr_sections, nr_entries;
 	size_t bytes;            /* what the table costs in memory */
 	struct sym_index *index; /* private */
 	int refs;                /* private, atomic */
@@ -96,11 +101,11 @@ static inline bool sym_usable(enum sym_state state)
 	return state == SYM_OK || state == SYM_UNCHECKED;
 }
 
-/* The best that sym_table_rank() can say. */
-enum { SYM_BEST = 4 };
+/* What sym_table_rank() says at least of a table that no other could be better than. */
+enum { SYM_BEST = 8 };
 
-/* How much a table tells: one of a higher rank has names that another lacks, 0 is one
- * without any use. */
+/* How much a table tells: one of a higher rank has names that another lacks, or the same
+ * and entries; 0 is one without any use. */
 unsigned sym_table_rank(const struct sym_table *t);
 
 /**
@@ -110,6 +115,9 @@ unsigned sym_table_rank(const struct sym_table *t);
  * Returns NULL if no symbol covers @off; the symbol dies with the table.
  */
 const struct sym *sym_find(const struct sym_table *t, uint64_t off);
+
+/* The entry of code that has the offset, or NULL; dies with the table. */
+const struct sym_section *sym_entry_find(const struct sym_table *t, uint64_t off);
 
 /* The link-time address of an offset, also outside every symbol.  False if unknown. */
 bool sym_vma(const struct sym_table *t, uint64_t off, uint64_t *vma);

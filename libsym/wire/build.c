@@ -14,6 +14,7 @@ void sym_build_fini(struct sym_build *b)
 	strbuf_fini(&b->debug_path);
 	vec_fini(&b->cands);
 	vec_fini(&b->sections);
+	vec_fini(&b->entries);
 	vec_fini(&b->syms);
 	arena_fini(&b->arena);
 }
@@ -26,12 +27,22 @@ void sym_build_add(struct sym_build *b, const struct sym_cand *c)
 		b->failed = true;
 }
 
+static void add_section(struct sym_build *b, struct sym_sections *to,
+			const struct sym_section *s)
+{
+	if (s->size && s->off + s->size > s->off && vec_push(to, *s))
+		b->failed = true;
+}
+
 void sym_build_section(struct sym_build *b, uint64_t off, uint64_t size, uint64_t vma)
 {
-	struct sym_section s = { .off = off, .size = size, .vma = vma };
+	add_section(b, &b->sections, &(struct sym_section){ off, size, vma });
+}
 
-	if (size && off + size > off && vec_push(&b->sections, s))
-		b->failed = true;
+void sym_build_entry(struct sym_build *b, uint64_t off, uint64_t size, uint64_t vma)
+{
+	if (b->entries.len < SYM_MAX_ENTRIES)
+		add_section(b, &b->entries, &(struct sym_section){ off, size, vma });
 }
 
 void sym_build_state(struct sym_build *b, enum sym_state state, const char *fmt, ...)
@@ -152,26 +163,25 @@ static void choose_all(struct sym_build *b, const struct key *keys)
 }
 
 /* Sorted and disjoint: an earlier section keeps the bytes that a later one overlaps. */
-static void cut_sections(struct sym_build *b)
+static void cut_sections(struct sym_sections *all)
 {
 	uint64_t end = 0;
 	size_t kept = 0;
 
-	if (!b->sections.len)
+	if (!all->len)
 		return;
-	qsort(b->sections.data, b->sections.len, sizeof(*b->sections.data),
-	      compare_sections);
-	vec_for(&b->sections, s) {
+	qsort(all->data, all->len, sizeof(*all->data), compare_sections);
+	vec_for(all, s) {
 		uint64_t skip = s->off < end ? least(end - s->off, s->size) : 0;
 
 		if (skip == s->size)
 			continue;
 		end = s->off + s->size;
-		b->sections.data[kept++] = (struct sym_section){ .off = s->off + skip,
-								 .size = s->size - skip,
-								 .vma = s->vma + skip };
+		all->data[kept++] = (struct sym_section){ .off = s->off + skip,
+							  .size = s->size - skip,
+							  .vma = s->vma + skip };
 	}
-	b->sections.len = kept;
+	all->len = kept;
 }
 
 /* Names made up for PLT entries do not count as names of a program's own code. */
@@ -187,7 +197,8 @@ int sym_build_finish(struct sym_build *b)
 {
 	CLEANUP(free_ptr) struct key *keys = NULL;
 
-	cut_sections(b);
+	cut_sections(&b->sections);
+	cut_sections(&b->entries);
 	b->syms.len = 0;
 	if (b->cands.len) {
 		keys = malloc(b->cands.len * sizeof(*keys));

@@ -22,6 +22,11 @@ struct sym_cand {
 	uint32_t flags;
 };
 
+struct sym_sections {
+	struct sym_section *data;
+	size_t len, cap;
+};
+
 struct sym_build {
 	enum sym_state state;
 	enum sym_source source;
@@ -30,18 +35,21 @@ struct sym_build {
 	uint64_t text_off, dev, ino, file_size;
 	int64_t mtime;
 	VEC(struct sym_cand) cands;
-	VEC(struct sym_section) sections;
+	struct sym_sections sections, entries;
 	VEC(struct sym) syms; /* made by sym_build_finish() */
 	struct arena arena;   /* names made up on the way */
 	bool failed;          /* out of memory: sticky */
 };
 
 #define SYM_MAX_SYMS (1u << 24)
+#define SYM_MAX_ENTRIES (1u << 21)
 
 void sym_build_fini(struct sym_build *b);
 void sym_build_add(struct sym_build *b, const struct sym_cand *c);
 /* Where bytes are in the file and in memory; overlaps are cut when the table is made. */
 void sym_build_section(struct sym_build *b, uint64_t off, uint64_t size, uint64_t vma);
+/* The same of an entry of code; those beyond SYM_MAX_ENTRIES are left out. */
+void sym_build_entry(struct sym_build *b, uint64_t off, uint64_t size, uint64_t vma);
 /* Sets the state and its reason, forgetting an earlier one. */
 void sym_build_state(struct sym_build *b, enum sym_state state, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -28,6 +28,7 @@ static struct sym_wire_header make_header(const struct sym_build *b, struct strb
 		.source = b->source,
 		.nr_syms = (uint32_t)b->syms.len,
 		.nr_sections = (uint32_t)b->sections.len,
+		.nr_entries = (uint32_t)b->entries.len,
 		.text_off = b->text_off,
 		.dev = b->dev,
 		.ino = b->ino,
@@ -63,6 +64,7 @@ int sym_wire_encode(const struct sym_build *b, struct strbuf *out)
 		strbuf_add(out, &w, sizeof(w));
 	}
 	strbuf_add(out, b->sections.data, b->sections.len * sizeof(*b->sections.data));
+	strbuf_add(out, b->entries.data, b->entries.len * sizeof(*b->entries.data));
 	if (strbuf_error(&names))
 		return names.len > SYM_WIRE_MAX ? -EFBIG : -ENOMEM;
 	h.names_len = (uint32_t)names.len;
@@ -76,10 +78,10 @@ int sym_wire_encode(const struct sym_build *b, struct strbuf *out)
 struct parts { /* where things are in the bytes that came, and in the table's block */
 	const struct sym_wire_header *h;
 	const struct sym_wire_sym *syms;
-	const struct sym_section *sections;
+	const struct sym_section *sections, *entries;
 	const char *names;
 	struct sym *to_syms;
-	struct sym_section *to_sections;
+	struct sym_section *to_sections, *to_entries;
 	char *to_names;
 };
 
@@ -99,13 +101,15 @@ static int find_parts(struct parts *p, const void *data, size_t len, struct err 
 	if (h->magic != SYM_WIRE_MAGIC || h->version != SYM_WIRE_VERSION)
 		return bad(err, "not a symbol table");
 	want = sizeof(*h) + (uint64_t)h->nr_syms * sizeof(*p->syms) +
-	       (uint64_t)h->nr_sections * sizeof(*p->sections) + h->names_len;
+	       ((uint64_t)h->nr_sections + h->nr_entries) * sizeof(*p->sections) +
+	       h->names_len;
 	if (want != len || h->nr_syms > SYM_MAX_SYMS)
 		return bad(err, "lengths disagree");
 	p->h = h;
 	p->syms = (const struct sym_wire_sym *)(h + 1);
 	p->sections = (const struct sym_section *)(p->syms + h->nr_syms);
-	p->names = (const char *)(p->sections + h->nr_sections);
+	p->entries = p->sections + h->nr_sections;
+	p->names = (const char *)(p->entries + h->nr_entries);
 	if (!h->names_len || p->names[h->names_len - 1])
 		return bad(err, "names without an end");
 	if (h->reason >= h->names_len || h->path >= h->names_len ||
@@ -140,18 +144,19 @@ static int take_syms(struct parts *p, struct err *err)
 	return 0;
 }
 
-static int take_sections(struct parts *p, struct err *err)
+static int take_sections(const struct sym_section *from, uint32_t nr,
+			 struct sym_section *to, struct err *err)
 {
 	uint64_t end = 0;
 
-	for (uint32_t i = 0; i < p->h->nr_sections; i++) {
-		const struct sym_section *s = &p->sections[i];
+	for (uint32_t i = 0; i < nr; i++) {
+		const struct sym_section *s = &from[i];
 
 		if (i && s->off < end)
 			return bad(err, "sections overlap");
 		if (!s->size || __builtin_add_overflow(s->off, s->size, &end))
 			return bad(err, "section with a bad size");
-		p->to_sections[i] = *s;
+		to[i] = *s;
 	}
 	return 0;
 }
@@ -180,8 +185,10 @@ static void fill_table(struct sym_table *t, const struct parts *p)
 		.mtime = h->mtime,
 		.syms = p->to_syms,
 		.sections = p->to_sections,
+		.entries = p->to_entries,
 		.nr_syms = h->nr_syms,
 		.nr_sections = h->nr_sections,
+		.nr_entries = h->nr_entries,
 		.refs = 1,
 	};
 	memcpy(t->build_id.bytes, h->id, h->id_len);
@@ -198,17 +205,21 @@ int sym_wire_decode(const void *data, size_t len, struct sym_table **out, struct
 	if (rc)
 		return rc;
 	size = sizeof(*t) + p.h->nr_syms * sizeof(*p.to_syms) +
-	       p.h->nr_sections * sizeof(*p.to_sections) + p.h->names_len;
+	       ((size_t)p.h->nr_sections + p.h->nr_entries) * sizeof(*p.to_sections) +
+	       p.h->names_len;
 	block = malloc(size);
 	if (!block)
 		return err_set(err, -ENOMEM, "symbol table: out of memory");
 	t = (struct sym_table *)block;
 	p.to_syms = (struct sym *)(t + 1);
 	p.to_sections = (struct sym_section *)(p.to_syms + p.h->nr_syms);
-	p.to_names = (char *)(p.to_sections + p.h->nr_sections);
+	p.to_entries = p.to_sections + p.h->nr_sections;
+	p.to_names = (char *)(p.to_entries + p.h->nr_entries);
 	rc = take_syms(&p, err);
 	if (!rc)
-		rc = take_sections(&p, err);
+		rc = take_sections(p.sections, p.h->nr_sections, p.to_sections, err);
+	if (!rc)
+		rc = take_sections(p.entries, p.h->nr_entries, p.to_entries, err);
 	if (rc)
 		return rc;
 	take_names(&p);

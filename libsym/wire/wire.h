@@ -12,7 +12,7 @@
 
 /*
  * A table as one flat run of bytes, from a helper to the program that asked: header,
- * symbols, sections, names.  Host byte order: both are the same program.
+ * symbols, sections, entries, names.  Host byte order: both are the same program.
  */
 #define SYM_WIRE_MAGIC 0x4d595362u
 #define SYM_WIRE_VERSION 1u
@@ -26,7 +26,8 @@ struct sym_wire_header {
 	uint32_t reason, path, debug_path; /* offsets into the names */
 	uint64_t text_off, dev, ino, file_size;
 	int64_t mtime;
-	uint8_t id_len, id[SYM_WIRE_ID], pad[7];
+	uint8_t id_len, id[SYM_WIRE_ID], pad[3];
+	uint32_t nr_entries; /* 0 in tables that were kept before there were any */
 };
 _Static_assert(sizeof(struct sym_wire_header) == 120, "wire header");
 

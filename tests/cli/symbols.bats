@@ -90,6 +90,38 @@ debug_path() {
 	done
 }
 
+@test "entries of code are what readelf tells of stripped programs, whatever linker" {
+	local flags
+
+	while read -r flags; do
+		echo "flags: $flags"
+		# shellcheck disable=SC2086 # words on purpose
+		gcc -O2 -s $flags -o "$d/p" "$src/sample.c"
+		"$src/entries.py" symdump "$d/p" /usr/bin/bash
+	done <<-END
+		-pie
+		-no-pie
+		-static-pie
+		-rdynamic -Wl,--no-eh-frame-hdr
+		-fuse-ld=gold
+		-no-pie -Wl,-z,noseparate-code -Wl,--section-start=.elsewhere=0x700000
+	END
+	symdump -e "$d/p" 2>/dev/null | grep -q 0x700000
+}
+
+@test "only where functions of an image's own have no names it has entries" {
+	mkdir -p "$d/$(dirname "$(debug_path full)")"
+	cp only.debug "$d/$(debug_path full)"
+	[ -n "$(symdump -e stripped 2>/dev/null)" ]
+	[ -n "$(symdump -e exports 2>/dev/null)" ]
+	[ -z "$(symdump -e full 2>/dev/null)" ]
+	[ -z "$(symdump -e --debug-dir "$d" stripped 2>/dev/null)" ]
+	[ -z "$(symdump -e -k vdso 2>/dev/null)" ]
+	echo 'int f(void); int f(void) { return 1; }' >"$d/f.c"
+	gcc -shared -nostdlib -s -fno-asynchronous-unwind-tables -o "$d/f.so" "$d/f.c"
+	[ -z "$(symdump -e "$d/f.so" 2>/dev/null)" ]
+}
+
 @test "of nested symbols the innermost wins and behind a symbol's size is none" {
 	local outer gap open
 

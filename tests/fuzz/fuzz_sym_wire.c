@@ -28,6 +28,13 @@ static void check(const struct sym_table *t)
 			abort();
 		sym_vma(t, s->off, &vma);
 	}
+	for (size_t i = 0; i < t->nr_entries; i++) {
+		const struct sym_section *e = &t->entries[i];
+
+		if (sym_entry_find(t, e->off + e->size - 1) != e ||
+		    sym_entry_find(t, e->off + e->size) == e)
+			abort();
+	}
 	if (strlen(t->reason) + strlen(t->path) + strlen(t->debug_path) > 3u << 20)
 		abort();
 }

@@ -28,6 +28,13 @@ static void check(const struct sym_table *t)
 		if (!sym_vma(t, t->sections[i].off, &vma) || vma != t->sections[i].vma)
 			abort();
 	}
+	for (size_t i = 0; i < t->nr_entries; i++) {
+		const struct sym_section *e = &t->entries[i];
+
+		if (sym_entry_find(t, e->off + e->size - 1) != e ||
+		    sym_entry_find(t, e->off + e->size) == e)
+			abort();
+	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -22,7 +22,7 @@ struct request {
 	struct cred cred;
 	struct sym_server_options server;
 	enum sym_demangle_style style;
-	bool in_process, quiet, demangle_stdin;
+	bool in_process, quiet, entries, demangle_stdin;
 	uint64_t at;
 	bool has_at;
 };
@@ -145,6 +145,14 @@ static int set_flag_quiet(void *ctx, const char *arg, struct err *err)
 	return 0;
 }
 
+static int set_flag_entries(void *ctx, const char *arg, struct err *err)
+{
+	(void)arg;
+	(void)err;
+	((struct request *)ctx)->entries = true;
+	return 0;
+}
+
 static int set_flag_names(void *ctx, const char *arg, struct err *err)
 {
 	(void)arg;
@@ -165,6 +173,8 @@ static const struct opt options[] = {
 	{ 0, "cpu", "SECONDS", "for the helper", set_cpu },
 	{ 'i', "in-process", NULL, "without a helper", set_flag_in_process },
 	{ 'q', "quiet", NULL, "the state only", set_flag_quiet },
+	{ 'e', "entries", NULL, "code by its unwind tables, not symbols",
+	  set_flag_entries },
 	{ 'N', "names", NULL, "demangle the lines of stdin", set_flag_names },
 	{ 0, "debug-dir", "DIR", "instead of /usr/lib/debug", set_debug_dir },
 	{ 0, "kallsyms", "FILE", "instead of /proc/kallsyms", set_kallsyms },
@@ -201,6 +211,13 @@ static void print_at(const struct sym_table *t, uint64_t off)
 		puts("(no symbol)");
 }
 
+static void print_entries(const struct sym_table *t)
+{
+	for (size_t i = 0; i < t->nr_entries; i++)
+		printf("%#" PRIx64 " %#" PRIx64 " %#" PRIx64 "\n", t->entries[i].off,
+		       t->entries[i].size, t->entries[i].vma);
+}
+
 static int print_all(struct sym_server *server, const struct request *r,
 		     const struct sym_table *t, struct err *err)
 {
@@ -235,6 +252,8 @@ static int dump(struct sym_server *server, const struct request *r, struct err *
 		t->text_off, t->reason);
 	if (r->has_at)
 		print_at(t, r->at);
+	else if (r->entries)
+		print_entries(t);
 	else if (!r->quiet)
 		rc = print_all(server, r, t, err);
 	return rc;

@@ -9,6 +9,7 @@
 struct got {
 	char events[64];
 	bool graph;
+	char depth[64];
 	unsigned long long hz;
 };
 
@@ -29,6 +30,13 @@ static int set_graph(void *ctx, const char *arg, struct err *err)
 	return 0;
 }
 
+static int set_stacks(void *ctx, const char *arg, struct err *err)
+{
+	(void)err;
+	strcat(strcat(((struct got *)ctx)->depth, arg ? arg : "-"), ";");
+	return 0;
+}
+
 static int set_hz(void *ctx, const char *arg, struct err *err)
 {
 	return opt_number(arg, "--frequency", 1, 1000, &((struct got *)ctx)->hz, err);
@@ -42,6 +50,7 @@ static const struct opt opts[] = {
 	  .set = set_event },
 	{ .letter = 'g', .name = "call-graph", .doc = "take stacks", .set = set_graph },
 	{ .letter = 'F', .name = "frequency", .arg = "HZ", .doc = "rate", .set = set_hz },
+	{ 's', "stacks", "[DEPTH]", "an argument or none", set_stacks },
 	{ .name = "vergence", .doc = "begins like version", .set = set_graph },
 	{ 0 },
 };
@@ -96,6 +105,23 @@ Test(opt, understands_every_way_to_write_an_argument)
 	cr_expect_str_eq(got.events, "A;B;C;D;E;F;");
 	cr_expect(got.graph);
 	cr_expect_eq(first, 9);
+}
+
+Test(opt, takes_an_argument_that_may_be_left_out_behind_an_equals_sign_only)
+{
+	cr_expect_eq(PARSE(W("-s"), W("--stacks"), W("--stacks=5"), W("-sg"),
+			   W("--stacks"), W("6")),
+		     OPT_RUN);
+	cr_expect_str_eq(got.depth, "-;-;5;-;-;");
+	cr_expect(got.graph);
+	cr_expect_eq(first, 6);
+}
+
+Test(opt, tells_how_a_number_behind_such_a_letter_is_spelled, .init = cr_redirect_stderr)
+{
+	cr_expect_eq(PARSE(W("-gs12")), OPT_WRONG);
+	expect_stream(cr_get_redirected_stderr(),
+		      "opx record: -s: takes no argument; --stacks=12 does\n");
 }
 
 Test(opt, parses_anew_each_time)
@@ -177,7 +203,7 @@ Test(opt, helps_for_a_question_mark, .init = cr_redirect_stdout)
 Test(opt, helps_with_every_option, .init = cr_redirect_stdout)
 {
 	cr_expect_eq(PARSE(W("--help")), OPT_DONE);
-	expect_stream(cr_get_redirected_stdout(), "      --usage");
+	expect_stream(cr_get_redirected_stdout(), "  -s, --stacks[=DEPTH]");
 }
 
 Test(opt, shows_the_usage_in_one_line, .init = cr_redirect_stdout)

@@ -28,6 +28,8 @@ static struct strbuf make_blob(void)
 	add(&b, 16, "one");
 	add(&b, 32, "tw\no\x1b[2J");
 	sym_build_section(&b, 0, 100, 0x1000);
+	sym_build_entry(&b, 40, 8, 0x1028);
+	sym_build_entry(&b, 16, 20, 0x1010);
 	sym_build_state(&b, SYM_UNCHECKED, "why");
 	b.build_id = (struct build_id){ .len = 2, .bytes = { 1, 2 } };
 	b.text_off = 16;
@@ -58,6 +60,30 @@ Test(wire, a_table_survives)
 	cr_expect_eq(s->vma, 0x1010);
 	cr_expect_null(sym_find(t, 24));
 	cr_expect(sym_vma(t, 24, &vma) && vma == 0x1018);
+	cr_assert_eq(t->nr_entries, 2);
+	cr_expect_eq(sym_entry_find(t, 24)->vma, 0x1010);
+	cr_expect_eq(sym_entry_find(t, 47)->vma, 0x1028);
+	cr_expect_null(sym_entry_find(t, 36));
+}
+
+Test(wire, tables_that_were_kept_without_entries_are_read)
+{
+	CLEANUP(sym_build_fini) struct sym_build b = { .source = SYM_FROM_DYNSYM };
+	CLEANUP(strbuf_fini) struct strbuf blob = { 0 };
+	CLEANUP(sym_table_putp) struct sym_table *t = NULL;
+	struct sym_wire_header h;
+
+	add(&b, 16, "one");
+	cr_assert_eq(sym_build_finish(&b), 0);
+	cr_assert_eq(sym_wire_encode(&b, &blob), 0);
+	memcpy(&h, blob.data, sizeof(h));
+	/* as it was: 7 bytes of padding, then symbols, sections, names */
+	cr_expect_eq(h.version, 1);
+	cr_expect_eq(h.nr_entries, 0);
+	cr_expect_eq(offsetof(struct sym_wire_header, pad), 113);
+	cr_expect_eq(blob.len, 120 + sizeof(struct sym_wire_sym) + h.names_len);
+	cr_assert_eq(sym_wire_decode(blob.data, blob.len, &t, NULL), 0);
+	cr_expect_null(sym_entry_find(t, 16));
 }
 
 Test(wire, control_bytes_in_names_cannot_forge_lines)
@@ -104,6 +130,7 @@ Test(wire, lies_in_the_header_are_refused)
 		offsetof(struct sym_wire_header, source),
 		offsetof(struct sym_wire_header, nr_syms),
 		offsetof(struct sym_wire_header, nr_sections),
+		offsetof(struct sym_wire_header, nr_entries),
 		offsetof(struct sym_wire_header, names_len),
 		offsetof(struct sym_wire_header, reason),
 		offsetof(struct sym_wire_header, path),
@@ -128,6 +155,18 @@ Test(wire, lies_about_symbols_are_refused)
 		     -EBADMSG);
 }
 
+Test(wire, lies_about_entries_are_refused)
+{
+	const size_t first = sizeof(struct sym_wire_header) +
+			     2 * sizeof(struct sym_wire_sym) + sizeof(struct sym_section);
+	const size_t second = first + sizeof(struct sym_section);
+
+	cr_expect_eq(with_u32(second + offsetof(struct sym_section, off), 35), -EBADMSG);
+	cr_expect_eq(with_u32(first + offsetof(struct sym_section, size), 25), -EBADMSG);
+	cr_expect_eq(with_u32(first + offsetof(struct sym_section, size), 0), -EBADMSG);
+	cr_expect_eq(with_u32(first + offsetof(struct sym_section, size), 24), 0);
+}
+
 Test(wire, no_single_damaged_byte_crashes_the_reader)
 {
 	CLEANUP(strbuf_fini) struct strbuf blob = make_blob();
@@ -138,8 +177,10 @@ Test(wire, no_single_damaged_byte_crashes_the_reader)
 
 			blob.data[at] ^= (char)(1 << bit);
 			if (!sym_wire_decode(blob.data, blob.len, &t, NULL))
-				for (uint64_t off = 0; off < 64; off++)
+				for (uint64_t off = 0; off < 64; off++) {
 					sym_find(t, off);
+					sym_entry_find(t, off);
+				}
 			sym_table_put(t);
 			blob.data[at] ^= (char)(1 << bit);
 		}
