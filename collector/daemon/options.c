@@ -13,7 +13,7 @@
 #define SECOND_NS 1000000000ULL
 #define MIB (1ULL << 20)
 
-enum { MAX_STACK = 1024, MAX_CHECKPOINT = 86400 };
+enum { MAX_CHECKPOINT = 86400 };
 
 static struct coll_daemon_options *self(void *ctx)
 {
@@ -96,18 +96,6 @@ static int set_checkpoint(void *ctx, const char *arg, struct err *err)
 	return 0;
 }
 
-static int set_callgraph(void *ctx, const char *arg, struct err *err)
-{
-	unsigned long long n;
-	int rc = opt_number(arg, "--callgraph", 0, MAX_STACK, &n, err);
-
-	if (rc)
-		return rc;
-	self(ctx)->sampling.callgraph = n;
-	self(ctx)->sampling.max_stack = (uint32_t)n;
-	return 0;
-}
-
 static int set_socket(void *ctx, const char *arg, struct err *err)
 {
 	enum { MAX_SOCKET = 100 }; /* with room for a suffix in sockaddr_un */
@@ -166,9 +154,9 @@ static int set_config(void *ctx, const char *arg, struct err *err)
 
 const struct opt coll_daemon_opts[] = {
 #include "collector/engine/sampling_list.h"
-	{ 'g', "callgraph", "FRAMES",
-	  "call chains of up to FRAMES by frame pointers, as arcs (0: none)",
-	  set_callgraph },
+	{ 'g', "callgraph", "DEPTH",
+	  "stacks of up to DEPTH frames, by frame pointers (0: none)",
+	  coll_set_callgraph },
 	{ 'd', "session-dir", "DIR", "write into DIR (/var/lib/oprofile)",
 	  coll_set_session_dir },
 	{ 0, "rotate", "TIME|SIZE", "begin another session after that (never)",
@@ -201,6 +189,7 @@ static const struct fact {
 	{ "separate", "kernel", true },
 	{ "image", NULL, true },
 	{ "callgraph", "0", true },
+	{ "stack-limit", "64M", true },
 	{ "source", "perf", true },
 	{ "ext-feature", NULL, true },
 	{ "mmap-pages", "256", false },

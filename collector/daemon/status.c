@@ -93,12 +93,13 @@ static void add_session(const struct daemon *d, struct facts *f)
 {
 	const struct coll_engine *e = &d->engine;
 	const struct spec_stats *now = &e->collect.stats;
+	const struct coll_sink *broken = coll_collect_broken(&e->collect);
 
 	add_text(f, "session-dir", strbuf_str(&e->session.dir));
 	add_number(f, "generation", e->session.live.generation);
 	add_number(f, "session-seconds",
 		   (clock_boot_ns() - d->session_ns) / SPEC_NS_PER_S);
-	add_number(f, "session-bytes", e->collect.sink.bytes);
+	add_number(f, "session-bytes", coll_collect_bytes(&e->collect));
 	for (int i = 0; i < SPEC_NR_STATS; i++)
 		if (now->value[i] || i == SPEC_STAT_TAKEN || i == SPEC_STAT_STORED)
 			add_number(f, spec_stat_info[i].name, now->value[i]);
@@ -109,8 +110,8 @@ static void add_session(const struct daemon *d, struct facts *f)
 		   spec_stats_lost(&e->past) + coll_keeper_lost(d->keeper));
 	add_number(f, "rotations", d->rotations);
 	add_number(f, "sessions-removed", coll_keeper_removed(d->keeper));
-	if (e->collect.sink.broken)
-		add_text(f, "not-stored", e->collect.sink.why.msg);
+	if (broken)
+		add_text(f, "not-stored", broken->why.msg);
 }
 
 static void add_self(const struct daemon *d, struct facts *f)
@@ -120,8 +121,8 @@ static void add_self(const struct daemon *d, struct facts *f)
 
 	add_number(f, "disk-free", daemon_disk_free(d));
 	add_number(f, "memory", rss_bytes());
-	add_number(f, "open-files", c->sink.open);
-	add_number(f, "sample-files", c->sink.nr);
+	add_number(f, "open-files", c->sink.open + c->stacks.sink.open);
+	add_number(f, "sample-files", c->sink.nr + c->stacks.sink.nr);
 	add_number(f, "processes", c->tasks.by_tgid.used);
 	add_number(f, "mapped-files", c->images.sightings.used);
 	add_number(f, "open-lookups", coll_asker_open(c->asker));

@@ -44,7 +44,7 @@ static void look_at_session(struct daemon *d)
 	const struct coll_rotate *r = &d->opt.rotate;
 	const struct coll_collect *c = &d->engine.collect;
 
-	coll_keeper_current(d->keeper, c->sink.bytes);
+	coll_keeper_current(d->keeper, coll_collect_bytes(c));
 	/* else what is removed for lack of room is made again */
 	if (d->disk != DISK_FINE)
 		return;
@@ -56,7 +56,7 @@ static void look_at_session(struct daemon *d)
 	}
 	if (r->after_ns && clock_boot_ns() - d->session_ns >= r->after_ns)
 		rotate(d, "long enough");
-	else if (r->bytes && c->sink.bytes >= r->bytes)
+	else if (r->bytes && coll_collect_bytes(c) >= r->bytes)
 		rotate(d, "large enough");
 	else if (c->images.nr - c->images.nr_moved > MAX_IMAGES)
 		rotate(d, "too many images for one session");
@@ -64,11 +64,11 @@ static void look_at_session(struct daemon *d)
 
 static void tell_broken(struct daemon *d)
 {
-	const struct coll_sink *sink = &d->engine.collect.sink;
+	const struct coll_sink *sink = coll_collect_broken(&d->engine.collect);
 
-	if (sink->broken && !d->told_broken)
+	if (sink && !d->told_broken)
 		log_err("not everything is stored: %s", sink->why.msg);
-	d->told_broken = sink->broken;
+	d->told_broken = sink ? sink->broken : 0;
 }
 
 /*
@@ -116,8 +116,8 @@ static void look_at_disk(struct daemon *d, uint64_t now)
 	if (!d->engine.running)
 		return;
 	left = daemon_disk_free(d);
-	if (left < d->opt.min_free || d->engine.collect.sink.broken == -ENOSPC ||
-	    d->engine.collect.sink.broken == -EDQUOT)
+	if (left < d->opt.min_free || d->told_broken == -ENOSPC ||
+	    d->told_broken == -EDQUOT)
 		disk_is_low(d, left, now);
 	else
 		d->disk = DISK_FINE;
@@ -171,7 +171,6 @@ static void look_at_cpus(struct daemon *d, uint64_t now)
  * meanwhile. */
 static void checkpoint(struct daemon *d, uint64_t now)
 {
-	struct coll_sink *sink = &d->engine.collect.sink;
 	struct err err = { 0 };
 	int rc;
 
@@ -181,9 +180,9 @@ static void checkpoint(struct daemon *d, uint64_t now)
 			return;
 		d->checkpointing = true;
 		d->checkpoint_ns = now;
-		coll_sink_checkpoint(sink);
+		coll_engine_checkpoint(&d->engine);
 	}
-	if (coll_sink_write_back(sink, now + WRITE_NS))
+	if (coll_engine_write_back(&d->engine, now + WRITE_NS))
 		return;
 	rc = spec_stats_sync(d->engine.session.fd, &err);
 	if (rc)

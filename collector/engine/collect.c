@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "collector/engine/chain.h"
 #include "collector/engine/filing.h"
 #include "collector/engine/processes.h"
 #include "collector/engine/resolve.h"
+#include "collector/engine/stacks.h"
 #include "collector/who/procfs.h"
 #include "libspec/name/pid.h"
 
@@ -33,6 +33,9 @@ int coll_collect_init(struct coll_collect *c, int session_fd,
 	coll_tasks_init(&c->tasks, &c->images, session_fd);
 	coll_tasks_used(&c->tasks);
 	rc = coll_sink_init(&c->sink, session_fd, &c->images, events, 0, err);
+	if (!rc)
+		rc = coll_stack_sink_init(&c->stacks, session_fd, &c->images, events,
+					  err);
 	if (rc)
 		return rc;
 	c->nr_cpus = cpus > 0 ? (uint32_t)cpus : 1;
@@ -58,6 +61,7 @@ void coll_collect_fini(struct coll_collect *c)
 	coll_deferred_fini(&c->deferred);
 	coll_waiting_fini(&c->waiting);
 	coll_sink_fini(&c->sink);
+	coll_stack_sink_fini(&c->stacks);
 	coll_kernel_fini(&c->kernel);
 	coll_tasks_fini(&c->tasks);
 	coll_images_fini(&c->images);
@@ -210,26 +214,22 @@ static struct coll_task *task_of_sample(struct coll_collect *c,
 	return task;
 }
 
-/* Counts it in its file, with the calls that led there.  As coll_collect_file(). */
-static enum spec_stat store_once(struct coll_collect *c, const struct coll_rec *rec,
-				 struct coll_task *task, const struct coll_context *at,
-				 uint64_t key_at, const struct coll_count *count)
+/* Counts it in its file.  As coll_collect_file(). */
+static enum spec_stat store_once(struct coll_collect *c, const struct coll_context *at,
+				 uint64_t key_at, const struct coll_stack *stack,
+				 const struct coll_count *count)
 {
-	enum spec_stat what = SPEC_STAT_LOST_NO_APP_USER;
 	struct coll_key key;
 
-	if (coll_route(c->separate, at, &key))
-		what = coll_collect_file(c, &key, key_at, count);
-	if ((what == SPEC_STAT_STORED || what == COLL_WAITS) && c->callgraph &&
-	    !coll_chain_count(c, rec, task, at, key_at, (uint32_t)count->weight))
-		c->stats.value[SPEC_STAT_BT_NO_CALLER] += count->samples;
-	return what;
+	return coll_route(c->separate, at, &key)
+		       ? coll_collect_file(c, &key, key_at, stack, count)
+		       : SPEC_STAT_LOST_NO_APP_USER;
 }
 
 /* Counts one sample for each event that it is one of. */
 static enum spec_stat store_ext(struct coll_collect *c, const struct coll_rec *rec,
-				struct coll_task *task, struct coll_context *at,
-				uint64_t key_at)
+				struct coll_context *at, uint64_t key_at,
+				const struct coll_stack *stack)
 {
 	static const enum spec_stat unless_taken[COLL_NR_EXT_RESULT] = {
 		[COLL_EXT_INCOMPLETE] = SPEC_STAT_LOST_EXT,
@@ -247,7 +247,7 @@ static enum spec_stat store_ext(struct coll_collect *c, const struct coll_rec *r
 		return unless_taken[result];
 	for (size_t i = 0; i < nr; i++) {
 		at->event = c->ext_first + hits[i].event;
-		now = store_once(c, rec, task, at, key_at,
+		now = store_once(c, at, key_at, stack,
 				 &(struct coll_count){ .weight = hits[i].weight,
 						       .samples = !i,
 						       .hits = 1 });
@@ -273,23 +273,31 @@ static void note(struct coll_collect *c, const struct coll_rec *rec,
 static void store(struct coll_collect *c, const struct coll_rec *rec,
 		  struct coll_task *task, struct coll_context *at, uint64_t key_at)
 {
+	const struct coll_stack *stack = NULL;
 	enum spec_stat what;
 
 	if (c->filter && !coll_route_wanted(c->separate, at)) {
 		leave_out(c, at);
 		return;
 	}
+	if (c->callgraph)
+		stack = coll_stacks_walk(c, rec, task, at, key_at);
 	if (rec->sample.ext)
-		what = store_ext(c, rec, task, at, key_at);
+		what = store_ext(c, rec, at, key_at, stack);
 	else if (at->event == UINT32_MAX)
 		what = SPEC_STAT_LOST_STREAM;
 	else
-		what = store_once(c, rec, task, at, key_at,
+		what = store_once(c, at, key_at, stack,
 				  &(struct coll_count){ .weight = 1, .samples = 1 });
 	if (what != COLL_WAITS)
 		count(c, what);
-	if (what == SPEC_STAT_STORED || what == COLL_WAITS)
-		note(c, rec, task, at);
+	if (what != SPEC_STAT_STORED && what != COLL_WAITS)
+		return;
+	note(c, rec, task, at);
+	if (stack) {
+		c->stats.value[SPEC_STAT_LOST_BT_NO_MAPPING] += stack->unknown;
+		c->stats.value[SPEC_STAT_BT_NO_CALLER] += !stack->called;
+	}
 }
 
 /* The place of a sample. */
@@ -464,8 +472,9 @@ static void keep_waiting(struct coll_collect *c)
 	vec_for(&c->waiting.rows, row) {
 		keep(row->key.app);
 		keep(row->key.image);
-		keep(row->key.callee);
 	}
+	vec_for(&c->waiting.frames, f)
+		keep(f->frame.image);
 }
 
 static void sweep(struct coll_collect *c, bool images)
@@ -488,6 +497,16 @@ static void write_notes(struct coll_collect *c, bool all)
 		c->sink.broken = err.code;
 		c->sink.why = err;
 	}
+}
+
+size_t coll_collect_bytes(const struct coll_collect *c)
+{
+	return c->sink.bytes + coll_stack_sink_bytes(&c->stacks);
+}
+
+const struct coll_sink *coll_collect_broken(const struct coll_collect *c)
+{
+	return c->sink.broken ? &c->sink : c->stacks.sink.broken ? &c->stacks.sink : NULL;
 }
 
 void coll_collect_finish(struct coll_collect *c)
@@ -516,6 +535,7 @@ void coll_collect_move(struct coll_collect *c, int session_fd)
 {
 	write_notes(c, true);
 	coll_sink_move(&c->sink, session_fd);
+	coll_stack_sink_move(&c->stacks, session_fd);
 	map_u64_fini(&c->left_out);
 	coll_images_move(&c->images, session_fd);
 	coll_tasks_move(&c->tasks, session_fd);

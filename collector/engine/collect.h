@@ -13,6 +13,7 @@
 #include "collector/rec/rec.h"
 #include "collector/store/route.h"
 #include "collector/store/sink.h"
+#include "collector/store/stack_sink.h"
 #include "collector/store/waiting.h"
 #include "collector/who/asker.h"
 #include "collector/who/images.h"
@@ -30,6 +31,8 @@ struct coll_collect {
 	struct coll_tasks tasks;
 	struct coll_kernel kernel;
 	struct coll_sink sink;
+	struct coll_stack_sink stacks; /* with @callgraph */
+	struct coll_stack stack;       /* of the sample that is looked at */
 	/* answers questions about files and processes; NULL: they are read at once */
 	struct coll_asker *asker;
 	struct coll_waiting waiting;   /* counts that wait for the answers, */
@@ -80,6 +83,11 @@ void coll_collect_left_out(const struct coll_collect *c, struct strbuf *out);
 
 /* Waits until all questions are answered, and files everything. */
 void coll_collect_finish(struct coll_collect *c);
+
+/* Bytes of what is being written: part of what bounds a session. */
+size_t coll_collect_bytes(const struct coll_collect *c);
+/* The sink that could not store something, with its reason; NULL: there is none. */
+const struct coll_sink *coll_collect_broken(const struct coll_collect *c);
 
 /*
  * Takes answers, writes who was sampled, and frees what long runs leave behind when there

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "collector/store/arcs.h"
 #include "collector/who/asker.h"
 
 enum {
@@ -134,6 +135,7 @@ static void use_options(struct coll_engine *e)
 	e->collect.tasks.threads.wanted = o->separate & COLL_SEPARATE_THREAD;
 	e->collect.filter = o->images.len;
 	e->collect.callgraph = o->callgraph;
+	e->collect.stacks.limit = o->stack_limit;
 	e->collect.images.held.none = o->symbols.none;
 	e->collect.throttled = e->throttled;
 	coll_images_want(&e->collect.images, o->images.data, o->images.len);
@@ -156,9 +158,28 @@ int coll_engine_open_session(struct coll_engine *e, bool append, struct err *err
 	return rc;
 }
 
+static void note_depth(struct coll_engine *e)
+{
+	const struct coll_options *o = e->opt;
+	const char *why;
+	uint32_t most;
+	char text[256];
+
+	if (!o->callgraph || !o->source->max_stack)
+		return;
+	most = o->source->max_stack(&why);
+	if (o->max_stack <= most)
+		return;
+	snprintf(text, sizeof(text), "--callgraph=%u: stacks of up to %u frames only: %s",
+		 o->max_stack, most, why);
+	coll_engine_note(e, text);
+}
+
 void coll_engine_note_limits(struct coll_engine *e)
 {
 	bool kernel = false;
+
+	note_depth(e);
 
 	vec_for(&e->opt->events, ev) {
 		char text[256];
@@ -291,21 +312,58 @@ static bool take_losses(struct coll_engine *e)
 {
 	struct coll_sink *sink = &e->collect.sink;
 	struct spec_stats *now = &e->collect.stats;
-	bool any = sink->lost || sink->lost_arcs;
+	struct coll_sink *stacks = &e->collect.stacks.sink;
+	bool any = sink->lost || stacks->lost;
 
 	coll_session_lose(&e->session, now, SPEC_STAT_STORED, SPEC_STAT_LOST_WRITE_BACK,
 			  TAKE(sink->lost));
-	coll_session_lose(&e->session, now, SPEC_STAT_ARCS, SPEC_STAT_LOST_CG_FILE,
-			  TAKE(sink->lost_arcs));
+	coll_session_lose(&e->session, now, SPEC_STAT_STACKS, SPEC_STAT_LOST_STACKFILE,
+			  TAKE(stacks->lost));
 	return any;
+}
+
+void coll_engine_checkpoint(struct coll_engine *e)
+{
+	coll_sink_checkpoint(&e->collect.sink);
+	coll_sink_checkpoint(&e->collect.stacks.sink);
+}
+
+bool coll_engine_write_back(struct coll_engine *e, uint64_t until_ns)
+{
+	return coll_sink_write_back(&e->collect.sink, until_ns) ||
+	       coll_stack_sink_write_back(&e->collect.stacks, until_ns);
 }
 
 void coll_engine_settle(struct coll_engine *e)
 {
-	coll_sink_checkpoint(&e->collect.sink);
+	coll_engine_checkpoint(e);
 	coll_sink_write_soon(&e->collect.sink);
-	coll_sink_write_back(&e->collect.sink, UINT64_MAX);
+	coll_sink_write_soon(&e->collect.stacks.sink);
+	coll_engine_write_back(e, UINT64_MAX);
 	take_losses(e);
+}
+
+void coll_engine_make_arcs(struct coll_engine *e)
+{
+	struct coll_sink *sink = &e->collect.stacks.sink;
+	struct spec_stats *now = &e->collect.stats;
+	struct coll_arcs arcs;
+	struct err err = { 0 };
+	int rc;
+
+	coll_stack_sink_close(&e->collect.stacks);
+	rc = coll_arcs_close(e->session.fd, now, &arcs, &err);
+	if (arcs.derived) {
+		/* those of earlier runs are among them */
+		e->session.before.value[SPEC_STAT_ARCS] = 0;
+		e->session.before.value[SPEC_STAT_LOST_CG_FILE] = 0;
+		err = arcs.why;
+		rc = err.code;
+	}
+	if (rc && !sink->broken) {
+		sink->broken = rc;
+		sink->why = err;
+	}
 }
 
 void coll_engine_tell(struct coll_engine *e, bool closed)
@@ -351,7 +409,9 @@ int coll_engine_reconfigure(struct coll_engine *e, struct coll_options *opt,
 		return rc;
 	}
 	/* names of events are those of open files: none may be open */
+	take_losses(e);
 	coll_sink_move(&e->collect.sink, e->session.fd);
+	coll_stack_sink_move(&e->collect.stacks, e->session.fd);
 	coll_plan_fini(&e->plan);
 	free(e->throttled);
 	free(e->throttle_told);
@@ -359,7 +419,7 @@ int coll_engine_reconfigure(struct coll_engine *e, struct coll_options *opt,
 	e->plan = fresh.plan;
 	e->throttled = fresh.throttled;
 	e->throttle_told = fresh.throttle_told;
-	e->collect.sink.events = e->plan.sink;
+	e->collect.sink.events = e->collect.stacks.sink.events = e->plan.sink;
 	use_options(e);
 	return 0;
 }
@@ -386,6 +446,8 @@ int coll_engine_rotate(struct coll_engine *e, const char *name,
 	coll_engine_await(e);
 	tell_throttled(e, NULL);
 	take_losses(e);
+	/* whoever looks at the old session then finds the table closed */
+	coll_stack_sink_close(&e->collect.stacks);
 	/* what still waits is filed and reported in the next session */
 	now = e->collect.stats;
 	now.value[SPEC_STAT_TAKEN] -= e->collect.waiting.all.samples;

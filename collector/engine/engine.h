@@ -80,8 +80,13 @@ int coll_engine_pause_ms(const struct coll_engine *e, int rc);
 int coll_engine_await(struct coll_engine *e);
 /* Ends sampling, and takes the remaining records.  0 or -errno. */
 int coll_engine_stop(struct coll_engine *e);
+/* Begins a checkpoint, as coll_sink_checkpoint(), and goes on with it. */
+void coll_engine_checkpoint(struct coll_engine *e);
+bool coll_engine_write_back(struct coll_engine *e, uint64_t until_ns);
 /* Waits until the session's samples are on the disk, or counts them as lost. */
 void coll_engine_settle(struct coll_engine *e);
+/* Makes the files of arcs of a session that no stack comes to any more. */
+void coll_engine_make_arcs(struct coll_engine *e);
 /* Closes the source, after coll_engine_stop(). */
 void coll_engine_close_source(struct coll_engine *e);
 

@@ -11,11 +11,13 @@
 
 /**
  * coll_collect_file - counts in a sample file, or keeps the count for later
- * Returns STORED; COLL_WAITS: its images are not known yet, and its samples, hits and
- * arcs are counted when it is filed; or LOST_SAMPLEFILE.
+ * @stack: is counted in the file of stacks of the same name; NULL: none is wanted
+ * Returns STORED; COLL_WAITS: its images are not known yet, and its samples and hits are
+ * counted when it is filed; or LOST_SAMPLEFILE.
  */
 enum spec_stat coll_collect_file(struct coll_collect *c, const struct coll_key *key,
-				 uint64_t at, const struct coll_count *count);
+				 uint64_t at, const struct coll_stack *stack,
+				 const struct coll_count *count);
 
 /* Files what waits, as far as its images are known by now. */
 void coll_collect_file_waiting(struct coll_collect *c);

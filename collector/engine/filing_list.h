@@ -6,3 +6,6 @@
 	{ 0, "image", "LIST",
 	  "only these: a program with what it uses, a library or module by itself",
 	  coll_set_image },
+	{ 0, "stack-limit", "SIZE",
+	  "stacks of -g take up to SIZE a session (64M), then no new ones",
+	  coll_set_stack_limit },

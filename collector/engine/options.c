@@ -95,11 +95,18 @@ int coll_set_rate(void *ctx, const char *arg, struct err *err)
 	return rc;
 }
 
-static int set_callgraph(void *ctx, const char *arg, struct err *err)
+int coll_set_callgraph(void *ctx, const char *arg, struct err *err)
 {
-	(void)arg;
-	(void)err;
-	((struct coll_options *)ctx)->callgraph = true;
+	struct coll_options *o = ctx;
+	unsigned long long frames = o->max_stack;
+	int rc = arg ? opt_number(arg, "--callgraph, frames of a stack", 0,
+				  COLL_MAX_FRAMES, &frames, err)
+		     : 0;
+
+	if (rc)
+		return rc;
+	o->callgraph = !arg || frames;
+	o->max_stack = (uint32_t)frames;
 	return 0;
 }
 
@@ -223,6 +230,18 @@ int coll_set_image(void *ctx, const char *arg, struct err *err)
 	return copy ? rc : err_errno(err, -ENOMEM, "--image");
 }
 
+int coll_set_stack_limit(void *ctx, const char *arg, struct err *err)
+{
+	const struct number_unit *unit;
+	uint64_t n;
+
+	if (number_amount(arg, &unit, &n) || !n || !unit || !unit->bytes)
+		return err_set(err, -EINVAL, "--stack-limit: \"%s\" is no size (64M, 1G)",
+			       arg);
+	((struct coll_options *)ctx)->stack_limit = n;
+	return 0;
+}
+
 int coll_set_source(void *ctx, const char *arg, struct err *err)
 {
 	struct coll_options *o = ctx;
@@ -281,8 +300,8 @@ int coll_set_symbols(void *ctx, const char *arg, struct err *err)
 
 static const struct opt opts[] = {
 #include "collector/engine/sampling_list.h"
-	{ 'g', "callgraph", NULL, "call chains by frame pointers, as call graph arcs",
-	  set_callgraph },
+	{ 'g', "callgraph", "[DEPTH]", "stacks, by frame pointers; of up to DEPTH frames",
+	  coll_set_callgraph },
 	{ 'p', "pid", "PID[,PID]", "running processes, their threads and future children",
 	  set_pid },
 	{ 'a', "all", NULL, "every process on every CPU", set_all },
@@ -294,8 +313,7 @@ static const struct opt opts[] = {
 };
 
 static const struct opt replay_opts[] = {
-	{ 'g', "callgraph", NULL, "the call chains in it, as call graph arcs",
-	  set_callgraph },
+	{ 'g', "callgraph", NULL, "the stacks in it", coll_set_callgraph },
 #include "collector/engine/filing_list.h"
 	{ 0, "ext-feature", "NAME:ARGS",
 	  "ibs:fetch:EVENT,...:COUNT:MASK|op:EVENT,...:COUNT:MASK", coll_set_feature },

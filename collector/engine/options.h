@@ -35,7 +35,8 @@ struct coll_options {
 	unsigned separate;  /* enum coll_separate */
 	size_t pages;       /* of a CPU's ring */
 	unsigned realtime;  /* --realtime; 0: none */
-	uint32_t max_stack; /* frames of a call chain; 0: the kernel's limit */
+	uint32_t max_stack; /* frames of a stack; 0: as many as the source takes */
+	size_t stack_limit; /* --stack-limit; 0: not given */
 	const char *session_dir, *vmlinux;
 	struct coll_symbols symbols; /* --symbols */
 	char **command;              /* NULL: none */
@@ -80,11 +81,14 @@ const char *coll_event_word(const char *word, const char *by_default,
 int coll_set_event(void *ctx, const char *arg, struct err *err);
 int coll_set_rate(void *ctx, const char *arg, struct err *err);
 int coll_set_separate(void *ctx, const char *arg, struct err *err);
+/* @arg: frames of a stack, 0 for none; NULL: as many as were said, or can be. */
+int coll_set_callgraph(void *ctx, const char *arg, struct err *err);
 int coll_set_image(void *ctx, const char *arg, struct err *err);
 int coll_set_symbols(void *ctx, const char *arg, struct err *err);
 int coll_set_session_dir(void *ctx, const char *arg, struct err *err);
 int coll_set_vmlinux(void *ctx, const char *arg, struct err *err);
 int coll_set_no_vmlinux(void *ctx, const char *arg, struct err *err);
+int coll_set_stack_limit(void *ctx, const char *arg, struct err *err);
 int coll_set_source(void *ctx, const char *arg, struct err *err);
 int coll_set_feature(void *ctx, const char *arg, struct err *err);
 int coll_set_pages(void *ctx, const char *arg, struct err *err);

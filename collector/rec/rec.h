@@ -74,6 +74,7 @@ struct coll_sample {
 	const struct coll_who *who;        /* with @places */
 	const struct coll_ext_sample *ext; /* more than an address; NULL: no more */
 	uint32_t frames_lost; /* callers left out, since nobody knows where they are */
+	bool cut;             /* as many callers as were asked for: there may be more */
 	bool late;            /* resolved when it might have been something else */
 };
 

@@ -57,6 +57,8 @@ static const struct hint {
 	  "running kernel; --no-vmlinux keeps them without symbols" },
 	{ SPEC_STAT_LOST_SAMPLEFILE, "is the disk full?" },
 	{ SPEC_STAT_LOST_INVALID_DOMAIN, "guests are profiled inside the guest" },
+	{ SPEC_STAT_LOST_STACKFILE, "is the disk full?" },
+	{ SPEC_STAT_STACKS_FULL, "a larger --stack-limit" },
 	{ SPEC_STAT_THROTTLE_EVENTS, "a lower rate (-F), or a larger count" },
 };
 
@@ -82,6 +84,28 @@ static void tell_few(const struct coll_progress *p, uint64_t taken, uint64_t rat
 		fputs("a smaller count (-e EVENT:COUNT) or a longer run\n", stderr);
 }
 
+/* Why stacks are not whole, where that is so of a tenth of them or more. */
+static void tell_cut(const struct spec_stats *s)
+{
+	static const struct hint cut[] = {
+		{ SPEC_STAT_BT_NO_CALLER, "build it with -fno-omit-frame-pointer" },
+		{ SPEC_STAT_STACKS_NO_MAPPING,
+		  "build what is below with -fno-omit-frame-pointer" },
+		{ SPEC_STAT_STACKS_DEPTH, "--callgraph=DEPTH says how many, up to sysctl "
+					  "kernel.perf_event_max_stack" },
+	};
+	uint64_t stacks = s->value[SPEC_STAT_STACKS];
+
+	for (size_t i = 0; i < sizeof(cut) / sizeof(cut[0]); i++) {
+		uint64_t nr = s->value[cut[i].stat];
+
+		if (nr && nr >= stacks / 10)
+			fprintf(stderr, "  %s: %" PRIu64 " of %" PRIu64 ": %s; %s\n",
+				spec_stat_info[cut[i].stat].name, nr, stacks,
+				spec_stat_info[cut[i].stat].doc, cut[i].text);
+	}
+}
+
 void coll_progress_result(const struct coll_progress *p,
 			  const struct coll_session *session, const struct spec_stats *s,
 			  const char *left_out, uint64_t rate_hz, uint64_t now_ns)
@@ -104,7 +128,8 @@ void coll_progress_result(const struct coll_progress *p,
 	fputc('\n', stderr);
 	for (int i = 0; i < SPEC_NR_STATS; i++) {
 		bool worth = spec_stat_info[i].kind == SPEC_STAT_KIND_LOSS ||
-			     i == SPEC_STAT_THROTTLE_EVENTS;
+			     i == SPEC_STAT_THROTTLE_EVENTS ||
+			     i == SPEC_STAT_LOST_STACKFILE || i == SPEC_STAT_STACKS_FULL;
 
 		if (!worth || !s->value[i])
 			continue;
@@ -112,6 +137,7 @@ void coll_progress_result(const struct coll_progress *p,
 			s->value[i], spec_stat_info[i].doc);
 		tell_hint((enum spec_stat)i);
 	}
+	tell_cut(s);
 	if (!s->value[SPEC_STAT_STORED] && s->value[SPEC_STAT_IGNORED_IMAGE])
 		fprintf(stderr,
 			"no sample was taken in what --image names; samples were in: "

@@ -249,12 +249,13 @@ static int finish(struct run *r)
 	CLEANUP(strbuf_fini) struct strbuf left_out = { 0 };
 	struct coll_engine *e = &r->engine;
 	struct err err = { 0 };
-	const struct coll_sink *sink = &e->collect.sink;
+	const struct coll_sink *sink;
 	uint64_t rate_hz = r->opt.rate_hz ? r->opt.rate_hz : COLL_DEFAULT_HZ;
 	bool by_count = r->opt.events.len && r->opt.events.data[0].spec.count;
 
 	tell_ext(r);
 	coll_engine_settle(e);
+	coll_engine_make_arcs(e);
 	coll_engine_tell(e, true);
 	if (!e->untold && spec_stats_sync(e->session.fd, &err)) {
 		log_err("figures of the session could not be written: %s", err.msg);
@@ -266,17 +267,33 @@ static int finish(struct run *r)
 			     strbuf_str(&left_out), by_count ? 0 : rate_hz,
 			     clock_mono_ns());
 	keep_names(r);
-	if (sink->broken)
+	sink = coll_collect_broken(&e->collect);
+	if (sink)
 		log_err("NOT EVERYTHING WAS STORED: %s (%s)", sink->why.msg,
 			sink->broken == -ENOSPC
 				? "free some space; what was stored is kept"
 				: "what was stored is kept");
-	return sink->broken || e->untold;
+	return sink || e->untold;
+}
+
+/* "-g 5 CMD": the number was meant for -g, and is taken for the command. */
+static int check_command(const struct coll_options *o, struct err *err)
+{
+	const char *word = o->command[0];
+	int rc = coll_launch_check(word, err);
+	bool number = *word && !word[strspn(word, "0123456789")];
+
+	if (!rc || !o->callgraph || !number)
+		return rc;
+	return err_set(err, rc,
+		       "%s: no such command; if it should be how deep stacks are: -g "
+		       "takes no number, --callgraph=%s does",
+		       word, word);
 }
 
 static int run_record(struct run *r, struct err *err)
 {
-	int rc = r->opt.command ? coll_launch_check(r->opt.command[0], err) : 0, failed;
+	int rc = r->opt.command ? check_command(&r->opt, err) : 0, failed;
 
 	if (rc)
 		return coll_launch_refused(rc);

@@ -63,6 +63,20 @@ static uint64_t u64_at(const char *rec, uint16_t at)
 	return value;
 }
 
+/* Whether there are as many frames as were asked for, marks of their mode aside. */
+static bool is_cut(const struct coll_layout *l, const struct coll_sample *s, uint64_t nr)
+{
+	size_t frames = 0;
+
+	if (nr > s->nr_ips)
+		return true;
+	if (!l->max_frames || nr < l->max_frames)
+		return false;
+	for (size_t i = 0; i < s->nr_ips; i++)
+		frames += s->ips[i] < COLL_CONTEXT_MAX;
+	return frames >= l->max_frames;
+}
+
 /* What follows the fields of a sample: counters, and the chain. */
 static int decode_chain(const struct coll_layout *l, struct cursor *c,
 			struct coll_sample *out)
@@ -80,6 +94,7 @@ static int decode_chain(const struct coll_layout *l, struct cursor *c,
 		return -EBADMSG;
 	out->nr_ips = nr < COLL_MAX_FRAMES ? (size_t)nr : COLL_MAX_FRAMES;
 	out->ips = cursor_bytes(c, (size_t)nr * 8);
+	out->cut = is_cut(l, out, nr);
 	return 0;
 }
 

@@ -288,6 +288,20 @@ static int set_ibs(struct driver_source *s, const char *dir,
 	return rc ? rc : set(s, dir, "enabled", 1, err);
 }
 
+static uint32_t max_stack(const char **why)
+{
+	*why = "the driver takes no more";
+	return MAX_DEPTH + 1;
+}
+
+/* Of a stack of so many frames, the sampled one included; 0 would be no stacks. */
+static uint32_t callers(uint32_t frames)
+{
+	if (!frames || frames > MAX_DEPTH)
+		return MAX_DEPTH;
+	return frames > 1 ? frames - 1 : 1;
+}
+
 static int set_up(struct driver_source *s, const struct coll_source_want *opt,
 		  struct err *err)
 {
@@ -300,7 +314,8 @@ static int set_up(struct driver_source *s, const struct coll_source_want *opt,
 		rc = set_ibs(s, "ibs_op", &opt->ext->setup[COLL_EXT_IBS_OP], err);
 	if (!rc)
 		rc = coll_driver_fs_set(&s->fs, "backtrace_depth",
-					opt->callchain ? MAX_DEPTH : 0, err);
+					opt->callchain ? callers(opt->max_stack) : 0,
+					err);
 	if (!rc && opt->pages)
 		rc = coll_driver_fs_set(&s->fs, "cpu_buffer_size",
 					opt->pages * page / sizeof(uint64_t), err);
@@ -379,6 +394,7 @@ const struct coll_source_kind coll_source_driver = {
 	.name = "kernel",
 	.note = "samples were taken by the driver opfs_sampler",
 	.extended = true,
+	.max_stack = max_stack,
 	.can_save = true,
 	.tells_who = true,
 	.open = open_driver,

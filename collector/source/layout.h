@@ -18,6 +18,7 @@
 struct coll_layout {
 	uint64_t read_format; /* of the counters that were read; 0 with @reads false */
 	bool reads, callchain;
+	uint32_t max_frames; /* of a chain, as was asked for; 0: unknown */
 	/* of a sample, in bytes from its beginning; @end is behind the fields */
 	uint16_t id, ip, task, time, cpu, end;
 	/* of other records, in bytes back from their end; @id_size: of the sample id */

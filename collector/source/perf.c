@@ -389,6 +389,7 @@ static int open_perf(const struct coll_source_want *w, struct coll_source **out,
 	s->base.ops = &perf_ops;
 	coll_layout_ask(opt->callchain, &attr);
 	coll_layout_init(&s->decoder.layout, &attr, NULL); /* of what is asked for */
+	s->decoder.layout.max_frames = coll_perf_max_stack(opt->max_stack);
 	s->pages = opt->pages;
 	s->on_exec = opt->on_exec;
 	s->per_cpu = opt->nr_tids ? 1 : 2;
@@ -422,9 +423,17 @@ static int open_perf(const struct coll_source_want *w, struct coll_source **out,
 	return 0;
 }
 
+static uint32_t max_stack(const char **why)
+{
+	*why = "sysctl kernel.perf_event_max_stack allows no more; root can raise it "
+	       "while nobody records stacks";
+	return coll_perf_max_stack(0);
+}
+
 const struct coll_source_kind coll_source_perf = {
 	.name = "perf",
 	.per_task = true,
 	.limited = true,
+	.max_stack = max_stack,
 	.open = open_perf,
 };

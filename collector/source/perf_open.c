@@ -34,6 +34,13 @@ static const struct fallback {
 	void (*leave_out)(struct perf_event_attr *attr);
 } fallbacks[] = { { no_lost_count } };
 
+uint32_t coll_perf_max_stack(uint32_t wanted)
+{
+	long most = coll_sysctl("perf_event_max_stack", 127);
+
+	return wanted && wanted < most ? wanted : (uint32_t)most;
+}
+
 /* What samples hold, and how they come. */
 static void ask_samples(struct perf_event_attr *attr, const struct coll_perf_open *how)
 {
@@ -42,12 +49,8 @@ static void ask_samples(struct perf_event_attr *attr, const struct coll_perf_ope
 	attr->clockid = CLOCK_MONOTONIC;
 	attr->watermark = 1;
 	attr->wakeup_watermark = (uint32_t)how->watermark;
-	if (how->callchain && how->max_stack) {
-		long most = coll_sysctl("perf_event_max_stack", 127);
-
-		attr->sample_max_stack =
-			(uint16_t)(how->max_stack < most ? how->max_stack : most);
-	}
+	if (how->callchain && how->max_stack)
+		attr->sample_max_stack = (uint16_t)coll_perf_max_stack(how->max_stack);
 }
 
 static int open_attr(struct perf_event_attr *attr, const struct coll_perf_open *how)

@@ -53,6 +53,9 @@ int coll_perf_open_group(const struct coll_event *e, int group);
 /* Opens the event that reports mappings, names, forks and exits; it samples nothing. */
 int coll_perf_open_sideband(const struct coll_perf_open *how, struct err *err);
 
+/* How many frames a chain has at most, if so many are wanted; 0: as the sysctl says. */
+uint32_t coll_perf_max_stack(uint32_t wanted);
+
 /* True if the machine counts cycles and can sample by them. */
 bool coll_perf_has_pmu(void);
 

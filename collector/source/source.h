@@ -52,7 +52,7 @@ struct coll_source_want {
 	size_t nr_events;
 	const struct coll_ext *ext; /* which registers are wanted */
 	bool callchain;
-	uint32_t max_stack; /* frames of a chain at most; 0: as the kernel has it */
+	uint32_t max_stack; /* frames of a chain at most; 0: as many as it takes */
 	size_t pages; /* of a CPU's buffer, a power of two; 0: as the source has it */
 	/* whom: NULL and 0: everybody; else these threads and what they start */
 	const uint32_t *tids;
@@ -75,6 +75,9 @@ struct coll_source_kind {
 	bool extended;    /* has the registers of extended features */
 	bool can_save;    /* its stream can be saved */
 	bool tells_who;   /* its samples say who ran: /proc need not tell it before */
+	/* Frames that a chain has at most, the sampled one included, and in @why who says
+	 * so and what can be done; NULL: it takes no chains of its own. */
+	uint32_t (*max_stack)(const char **why);
 	/**
 	 * open - opens what samples come from, stopped
 	 * @notes: what was changed to make it work (smaller rings), or which events take

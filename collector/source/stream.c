@@ -120,13 +120,14 @@ static int take_pair(struct coll_stream *s, uint64_t pc, uint64_t event,
 }
 
 /* The chain is over, or is taken for it. */
-static int end_trace(struct coll_stream *s, uint64_t frames_lost)
+static int end_trace(struct coll_stream *s, uint64_t frames_lost, bool cut)
 {
 	bool any = s->tracing && s->nr_places;
 
 	s->tracing = false;
 	if (!any)
 		return 0;
+	s->traced.sample.cut = cut || s->frames_over;
 	frames_lost += s->frames_over;
 	s->traced.sample.frames_lost =
 		frames_lost < COLL_MAX_FRAMES ? (uint32_t)frames_lost : COLL_MAX_FRAMES;
@@ -138,7 +139,7 @@ static int end_trace(struct coll_stream *s, uint64_t frames_lost)
 
 static int take_trace_begin(struct coll_stream *s, const struct note *n)
 {
-	int rc = end_trace(s, 0);
+	int rc = end_trace(s, 0, false);
 
 	(void)n;
 	s->tracing = true;
@@ -149,7 +150,7 @@ static int take_trace_begin(struct coll_stream *s, const struct note *n)
 
 static int take_trace_end(struct coll_stream *s, const struct note *n)
 {
-	return end_trace(s, n->w[0]);
+	return end_trace(s, n->w[0], n->arg & OPK_TRACE_FULL);
 }
 
 static int take_task(struct coll_stream *s, const struct note *n)
@@ -425,7 +426,7 @@ static int ask_timer(struct coll_stream *s)
 /* All context is told anew. */
 static int take_hello(struct coll_stream *s, const struct note *n)
 {
-	int rc = end_trace(s, 0);
+	int rc = end_trace(s, 0, false);
 
 	s->begun = true;
 	s->ended = false;
@@ -444,7 +445,7 @@ static int take_hello(struct coll_stream *s, const struct note *n)
 static int take_bye(struct coll_stream *s, const struct note *n)
 {
 	uint64_t known = s->told + s->lost;
-	int rc = end_trace(s, 0);
+	int rc = end_trace(s, 0, false);
 
 	if (!rc && n->w[0] > known)
 		rc = lose(s, SPEC_STAT_LOST_RECORDS, n->w[0] - known);
@@ -547,7 +548,7 @@ int coll_stream_feed(struct coll_stream *s, const uint64_t *words, size_t nr,
 
 int coll_stream_end(struct coll_stream *s, size_t left)
 {
-	int rc = end_trace(s, 0);
+	int rc = end_trace(s, 0, false);
 
 	/* the start of a record, which may have been a sample */
 	return !rc && left ? lose(s, SPEC_STAT_LOST_STREAM, 1) : rc;

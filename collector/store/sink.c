@@ -16,6 +16,7 @@ enum {
 	FIRST_CAP = 256,
 	KEEP_FREE = 64, /* descriptors for everything else */
 	MIN_OPEN = 8,
+	SINKS = 2,             /* of samples, and of stacks */
 	MAX_OPEN = 4096,       /* each is a mapping as well */
 	MAX_MAPPED = 24 << 20, /* bytes; but MIN_OPEN files are open, however large */
 	MAX_KNOWN = 1 << 16,   /* files that are remembered */
@@ -42,9 +43,10 @@ static uint32_t default_max_open(void)
 {
 	size_t limit = file_raise_limit();
 
-	if (limit >= MAX_OPEN + KEEP_FREE)
+	limit = limit > KEEP_FREE ? (limit - KEEP_FREE) / SINKS : 0;
+	if (limit >= MAX_OPEN)
 		return MAX_OPEN;
-	return limit > MIN_OPEN + KEEP_FREE ? (uint32_t)limit - KEEP_FREE : MIN_OPEN;
+	return limit > MIN_OPEN ? (uint32_t)limit : MIN_OPEN;
 }
 
 int coll_sink_init(struct coll_sink *s, int session_fd, struct coll_images *images,
@@ -55,7 +57,8 @@ int coll_sink_init(struct coll_sink *s, int session_fd, struct coll_images *imag
 				 .images = images,
 				 .events = events,
 				 .max_open = max_open ? max_open : default_max_open(),
-				 .max_mapped = MAX_MAPPED };
+				 .max_mapped = MAX_MAPPED,
+				 .what = "sample file" };
 	s->table = calloc(FIRST_CAP, sizeof(struct coll_file *));
 	if (!s->table)
 		return err_errno(err, -ENOMEM, "sample files");
@@ -173,7 +176,6 @@ static uint32_t hash_key(const struct coll_key *k)
 	uint64_t h = k->app->id;
 
 	h = h * 0x9e3779b97f4a7c15ULL + k->image->id;
-	h = h * 0x9e3779b97f4a7c15ULL + (k->callee ? k->callee->id + 1 : 0);
 	h = h * 0x9e3779b97f4a7c15ULL + (uint64_t)k->tid;
 	h = h * 0x9e3779b97f4a7c15ULL + (uint64_t)k->tgid;
 	h = h * 0x9e3779b97f4a7c15ULL + ((uint64_t)k->cpu << 8) + k->event;
@@ -182,9 +184,8 @@ static uint32_t hash_key(const struct coll_key *k)
 
 static bool key_equal(const struct coll_key *a, const struct coll_key *b)
 {
-	return a->image == b->image && a->app == b->app && a->callee == b->callee &&
-	       a->event == b->event && a->tid == b->tid && a->tgid == b->tgid &&
-	       a->cpu == b->cpu;
+	return a->image == b->image && a->app == b->app && a->event == b->event &&
+	       a->tid == b->tid && a->tgid == b->tgid && a->cpu == b->cpu;
 }
 
 static void rehash(struct coll_sink *s)
@@ -247,8 +248,6 @@ static int file_path(const struct coll_sink *s, const struct coll_key *k,
 		.cpu = k->cpu,
 	};
 
-	if (k->callee)
-		name.callee = k->callee->name;
 	return spec_name_format(&name, path, err);
 }
 
@@ -256,7 +255,8 @@ static struct spec_sample_header header_of(const struct coll_sink *s,
 					   const struct coll_key *k)
 {
 	const struct coll_sink_event *e = &s->events[k->event];
-	struct spec_sample_header h = {
+
+	return (struct spec_sample_header){
 		.magic = SPEC_SAMPLE_MAGIC,
 		.version = SPEC_SAMPLE_VERSION,
 		.cpu_type = e->cpu_type,
@@ -268,12 +268,6 @@ static struct spec_sample_header header_of(const struct coll_sink *s,
 		.mtime = k->image->mtime,
 		.anon_start = k->image->name.start,
 	};
-
-	if (k->callee) {
-		h.cg_to_is_kernel = k->callee->is_kernel;
-		h.cg_to_anon_start = k->callee->name.start;
-	}
-	return h;
 }
 
 static int open_writer(struct coll_sink *s, struct coll_file *f, struct err *err)
@@ -291,8 +285,7 @@ static int open_writer(struct coll_sink *s, struct coll_file *f, struct err *err
 	if (rc)
 		f->writer = NULL;
 	else
-		log_debug(f->key.callee ? LOG_ARCS : LOG_SFILE, "sample file %s",
-			  strbuf_str(&path));
+		log_debug(LOG_SFILE, "%s %s", s->what, strbuf_str(&path));
 	return rc;
 }
 
@@ -317,7 +310,7 @@ static void lose(struct coll_sink *s, struct coll_file *f, uint64_t weight)
 		nr = (uint64_t)(((unsigned __int128)nr * weight + total - 1) / total);
 	f->counts -= nr;
 	f->disk.total -= weight;
-	*(f->key.callee ? &s->lost_arcs : &s->lost) += nr;
+	s->lost += nr;
 }
 
 /* What failed under us is counted as lost, but for what can be found again. */
@@ -422,8 +415,6 @@ static int open_file(struct coll_sink *s, struct coll_file *f, struct err *err)
 	rc = coll_images_note(s->images, own(k->app), err);
 	if (!rc)
 		rc = coll_images_note(s->images, own(k->image), err);
-	if (!rc && k->callee)
-		rc = coll_images_note(s->images, own(k->callee), err);
 	/* the sample has its file: a table that lacks a row is told, not fatal */
 	if (rc && !s->broken) {
 		s->broken = rc;
@@ -473,7 +464,7 @@ void coll_sink_move(struct coll_sink *s, int session_fd)
 	s->session_fd = session_fd;
 	s->bytes = 0;
 	s->broken = 0;
-	s->lost = s->lost_arcs = 0;
+	s->lost = 0;
 }
 
 void coll_sink_checkpoint(struct coll_sink *s)

@@ -15,7 +15,7 @@
  * what was counted in it.
  */
 struct coll_key {
-	const struct coll_image *app, *image, *callee; /* @callee NULL: a flat file */
+	const struct coll_image *app, *image;
 	uint32_t event;
 	int64_t tgid, tid, cpu; /* SPEC_ALL: not separated */
 };
@@ -45,8 +45,9 @@ struct coll_sink {
 	struct coll_file *unsure_first, *unsure_last;
 	uint32_t unsure;
 	/* counted as stored, then refused by the disk; the caller subtracts it */
-	uint64_t lost, lost_arcs;
-	int broken; /* the first failure: -ENOSPC, ...; 0: none */
+	uint64_t lost;
+	const char *what; /* is counted there, for the log */
+	int broken;       /* the first failure: -ENOSPC, ...; 0: none */
 	struct err why;
 };
 
@@ -57,8 +58,8 @@ int coll_sink_init(struct coll_sink *s, int session_fd, struct coll_images *imag
 void coll_sink_fini(struct coll_sink *s);
 
 /**
- * coll_sink_add - counts a sample or arc
- * @at: the sample file's key: an offset, or from << 32 | to
+ * coll_sink_add - counts a sample
+ * @at: the sample file's key: an offset, or the node of a stack
  * @weight: how often; 1 but for what was measured
  * @counts: how many of the figures it is: 0 if it is one more event of a sample
  * Returns 0, or -errno if it could not be stored: the first such failure is kept in

@@ -37,6 +37,9 @@ struct coll_image {
 	struct coll_image *next; /* another binary of the same path */
 	/* it is not known yet which binary this is: nothing may be filed under it */
 	bool pending;
+	/* its number in that table of stacks, each session having another one; 0: it
+	 * cannot have one */
+	uint32_t stack_number, stack_table;
 	struct coll_image *became; /* it turned out to be this one; NULL: itself */
 	bool kept;                 /* by the sweep that is going on */
 };

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { PAGE_BITS = 12 };
+
 struct coll_space *coll_space_new(void)
 {
 	struct coll_space *s = calloc(1, sizeof(*s));
@@ -98,7 +100,6 @@ static void splice(struct coll_space *s, size_t at, size_t gone,
 		(s->nr - at - gone) * sizeof(*s->maps));
 	memcpy(s->maps + at, by, n * sizeof(*by));
 	s->nr = s->nr - gone + n;
-	s->last = at;
 }
 
 int coll_space_add(struct coll_space **sp, const struct coll_map *map)
@@ -134,13 +135,14 @@ int coll_space_add(struct coll_space **sp, const struct coll_map *map)
 
 struct coll_map *coll_space_find(struct coll_space *s, uint64_t addr)
 {
-	size_t at = s->last;
+	uint32_t *last = &s->last[(addr >> PAGE_BITS) % COLL_SPACE_LASTS];
+	size_t at = *last;
 
 	if (at < s->nr && addr >= s->maps[at].start && addr < s->maps[at].end)
 		return &s->maps[at];
 	at = first_behind(s, addr);
 	if (at == s->nr || addr < s->maps[at].start)
 		return NULL;
-	s->last = at;
+	*last = (uint32_t)at;
 	return &s->maps[at];
 }

@@ -27,11 +27,14 @@ struct coll_map {
 	struct coll_image *anon;
 };
 
+enum { COLL_SPACE_LASTS = 32 };
+
 struct coll_space {
 	unsigned refs;
 	size_t nr, cap;
 	struct coll_map *maps; /* by address, never overlapping */
-	size_t last;           /* where the last search ended */
+	/* where the last search ended for a page whose number ends like this */
+	uint32_t last[COLL_SPACE_LASTS];
 };
 
 struct coll_space *coll_space_new(void);

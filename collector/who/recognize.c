@@ -310,5 +310,6 @@ int coll_images_other(struct coll_image *img)
 	free(img->name.name);
 	img->name.name = stored;
 	img->noted = false;
+	img->stack_table = 0;
 	return 0;
 }

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/dirlist.h"
+#include "base/embed.h"
 #include "base/file.h"
 #include "events/table/line.h"
 
@@ -28,18 +29,11 @@
 	TABLE(9, "x86-64/family19h/events")                                              \
 	TABLE(10, "x86-64/family19h/unit_masks")
 
-#define TEXT(n, file)                                                                    \
-	extern const char ev_text_##n[], ev_text_end_##n[];                              \
-	__asm__(".pushsection .rodata\n"                                                 \
-		".hidden ev_text_" #n "\n.hidden ev_text_end_" #n "\n"                   \
-		".global ev_text_" #n "\n.global ev_text_end_" #n "\n"                   \
-		"ev_text_" #n ": .incbin \"events/tables/" file "\"\n"                   \
-		"ev_text_end_" #n ": .byte 0\n"                                          \
-		".popsection\n");
+#define TEXT(n, file) EMBED(ev_text_##n, "events/tables/" file);
 TABLES(TEXT)
 
 /* The files below events/tables/, which programs carry with them. */
-#define ROW(n, file) { file, ev_text_##n, ev_text_end_##n },
+#define ROW(n, file) { file, ev_text_##n, ev_text_##n##_end },
 static const struct builtin {
 	const char *path; /* "timer/events" */
 	const char *text, *end;

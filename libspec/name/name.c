@@ -279,6 +279,26 @@ static int parse_image(struct parser *p, const char *stop, struct spec_image *ou
 	return bad(p, "no {root}, {kern} or {anon:...} where an image must follow");
 }
 
+int spec_image_parse(const char *text, struct spec_image *out, struct err *err)
+{
+	CLEANUP(spec_image_fini) struct spec_image img = { 0 };
+	struct parser p = { .path = text,
+			    .at = text,
+			    .end = text + strlen(text),
+			    .escaped = true,
+			    .err = err };
+	int rc;
+
+	if (strlen(text) >= PATH_MAX)
+		return bad(&p, "it is too long");
+	rc = parse_image(&p, NULL, &img);
+	if (!rc && peek(&p).len)
+		rc = bad(&p, "too much after an image");
+	if (!rc)
+		*out = TAKE(img);
+	return rc;
+}
+
 /* A number, or the word all. */
 static bool parse_id(struct word w, int64_t *out)
 {
@@ -454,6 +474,21 @@ static int format_image(const struct spec_image *img, bool may_be_anon,
 	strbuf_printf(out, "/%" PRIu32 ".0x%" PRIx64 ".0x%" PRIx64, img->tgid, img->start,
 		      img->end);
 	return 0;
+}
+
+int spec_image_format(const struct spec_image *img, struct strbuf *out, struct err *err)
+{
+	size_t start = out->len;
+	int rc = format_image(img, true, out, err);
+
+	if (!rc && out->len - start >= PATH_MAX)
+		rc = err_set(err, -ENAMETOOLONG, "%.60s...: the path is too long",
+			     img->name);
+	if (!rc && strbuf_error(out))
+		rc = err_errno(err, -ENOMEM, "name of an image");
+	if (rc)
+		strbuf_truncate(out, start);
+	return rc;
 }
 
 static void format_id(int64_t id, struct strbuf *out)

@@ -52,6 +52,15 @@ bool spec_image_equal(const struct spec_image *a, const struct spec_image *b);
 void spec_image_show(const struct spec_image *img, struct strbuf *out);
 
 /**
+ * spec_image_format - appends an image as names of sample files of ours have it
+ * "{root}/bin/ls", "{kern}/ext4", "{anon:[heap]}/12.0x1000.0x1fff".
+ * Errors are those of spec_name_format(); what it wrote can be parsed.
+ */
+int spec_image_format(const struct spec_image *img, struct strbuf *out, struct err *err);
+/* The inverse.  @out: owned by the caller.  0, -EINVAL, -ENOMEM. */
+int spec_image_parse(const char *text, struct spec_image *out, struct err *err);
+
+/**
  * spec_name_parse - takes a path apart
  * @path: relative to the session's directory, "{root}/bin/ls/{dep}/..."; what stands
  *	before the first {root} or {kern} is passed over, repeated slashes are one

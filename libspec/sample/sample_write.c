@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "libspec/sample/sample_file.h"
 #include "libspec/sample/sample_read.h"
+#include "libspec/sample/store.h"
 
 enum { MAX_TRIES = 100, PAGE = 4096, LARGE = 1 << 14, AHEAD = 16 };
 
@@ -25,27 +26,6 @@ struct spec_sample_writer {
 	int session_fd;
 	char *path;
 };
-
-/*
- * Stores into a file that is in place.  A kill keeps the program's order, which an
- * atomic store makes the compiler keep.
- */
-#ifdef SPEC_STORE_LOG
-void (*spec_sample_store_hook)(void *ctx, const void *base, size_t off, size_t len);
-void *spec_sample_store_ctx;
-#define STORE(w, place, value)                                                           \
-	do {                                                                             \
-		__atomic_store_n((place), (value), __ATOMIC_RELEASE);                    \
-		if (spec_sample_store_hook)                                              \
-			spec_sample_store_hook(spec_sample_store_ctx, (w)->file.base,    \
-					       (size_t)((char *)(place) -                \
-							(char *)(w)->file.base),         \
-					       sizeof(*(place)));                        \
-	} while (0)
-#else
-#define STORE(w, place, value)                                                           \
-	((void)(w), __atomic_store_n((place), (value), __ATOMIC_RELEASE))
-#endif
 
 static struct spec_sample_descr *descr(const struct spec_sample_file *f)
 {
@@ -132,6 +112,26 @@ static void fill(const struct spec_sample_file *f, uint32_t size,
 	}
 }
 
+/* A new file in .new/ that holds these samples, with room for more. */
+static int lay(int session_fd, const char *path, const struct spec_sample_header *header,
+	       const struct spec_sample_node *nodes, uint32_t used,
+	       struct spec_sample_file *f, char tmp[SPEC_SAMPLE_TMP_MAX], struct err *err)
+{
+	uint32_t size = size_for(used);
+	int rc;
+
+	if (!size)
+		return err_set(
+			err, -EFBIG,
+			"%s: holds %u distinct addresses, the most a sample file can",
+			path, used - 1);
+	rc = spec_sample_file_make(session_fd, path, spec_sample_file_len(size), f, tmp,
+				   err);
+	if (!rc)
+		fill(f, size, header, nodes, used);
+	return rc;
+}
+
 /*
  * The same samples in a new file with room for more, in place of the old one.  On failure
  * everything is as before.
@@ -141,19 +141,10 @@ static int replace(struct spec_sample_writer *w, const struct spec_sample_header
 {
 	CLEANUP(spec_sample_file_fini) struct spec_sample_file f = { 0 };
 	char tmp[SPEC_SAMPLE_TMP_MAX];
-	uint32_t size = size_for(used);
-	size_t len = spec_sample_file_len(size);
-	int rc;
+	int rc = lay(w->session_fd, w->path, header, nodes, used, &f, tmp, err);
 
-	if (!size)
-		return err_set(
-			err, -EFBIG,
-			"%s: holds %u distinct addresses, the most a sample file can",
-			w->path, used - 1);
-	rc = spec_sample_file_make(w->session_fd, w->path, len, &f, tmp, err);
 	if (rc)
 		return rc;
-	fill(&f, size, header, nodes, used);
 	if (spec_guard_failed(f.guard) || spec_guard_failed(w->file.guard)) {
 		unlinkat(w->session_fd, tmp, 0);
 		return err_set(err, -EIO, "%s: growing: the disk failed", w->path);
@@ -163,9 +154,41 @@ static int replace(struct spec_sample_writer *w, const struct spec_sample_header
 		unlinkat(w->session_fd, tmp, 0);
 		return rc;
 	}
-	attach(w, &f, size, used);
+	attach(w, &f, size_for(used), used);
 	w->disk.sure = 0; /* another file */
 	return 0;
+}
+
+/* Puts @tmp at @path, whether or not there is a file; makes directories. */
+static int put(int session_fd, const char *tmp, const char *path, struct err *err)
+{
+	int rc;
+
+	if (!renameat(session_fd, tmp, session_fd, path))
+		return 0;
+	rc = errno == ENOENT ? spec_sample_file_publish(session_fd, tmp, path, err)
+			     : err_errno(err, -errno, "%s", path);
+	if (rc)
+		unlinkat(session_fd, tmp, 0);
+	return rc;
+}
+
+int spec_sample_replace(int session_fd, const char *path,
+			const struct spec_sample_header *header,
+			const struct spec_sample_node *nodes, uint32_t used,
+			struct err *err)
+{
+	CLEANUP(spec_sample_file_fini) struct spec_sample_file f = { 0 };
+	char tmp[SPEC_SAMPLE_TMP_MAX];
+	int rc = lay(session_fd, path, header, nodes, used, &f, tmp, err);
+
+	if (rc)
+		return rc;
+	if (fsync(f.fd) || spec_guard_failed(f.guard)) {
+		unlinkat(session_fd, tmp, 0);
+		return err_set(err, -EIO, "%s: the disk failed", path);
+	}
+	return put(session_fd, tmp, path, err);
 }
 
 /*
@@ -187,11 +210,11 @@ static int insert(struct spec_sample_writer *w, uint64_t key, uint32_t count,
 	}
 	n = &w->nodes[w->used];
 	slot = &w->table[slot_of(key, w->mask)];
-	STORE(w, &n->value, count);
-	STORE(w, &n->key, key);
-	STORE(w, &n->next, *slot);
-	STORE(w, &descr(&w->file)->current_size, w->used + 1);
-	STORE(w, slot, w->used);
+	SPEC_STORE(w->file.base, &n->value, count);
+	SPEC_STORE(w->file.base, &n->key, key);
+	SPEC_STORE(w->file.base, &n->next, *slot);
+	SPEC_STORE(w->file.base, &descr(&w->file)->current_size, w->used + 1);
+	SPEC_STORE(w->file.base, slot, w->used);
 	w->used++;
 	return 0;
 }
@@ -204,7 +227,7 @@ int spec_sample_add(struct spec_sample_writer *w, uint64_t key, uint32_t count,
 	int rc = 0;
 
 	if (n && !__builtin_add_overflow(n->value, count, &sum))
-		STORE(w, &n->value, sum);
+		SPEC_STORE(w->file.base, &n->value, sum);
 	else if (count)
 		rc = insert(w, key, count, err);
 	if (spec_guard_failed(w->file.guard))

@@ -69,19 +69,21 @@ size_t spec_sample_len(const struct spec_sample_writer *w);
 void spec_sample_writer_free(struct spec_sample_writer *w);
 
 /**
+ * spec_sample_replace - writes a whole file, in place of the one that may be there
+ * @nodes: as in a file: the first of them is none, and what @next says is made anew
+ * @used: how many, that one included
+ * Written aside, on the disk, and then renamed; missing directories are made.
+ * Returns 0, -ENOSPC, -EFBIG for too many nodes, or another -errno and the old file.
+ */
+int spec_sample_replace(int session_fd, const char *path,
+			const struct spec_sample_header *header,
+			const struct spec_sample_node *nodes, uint32_t used,
+			struct err *err);
+
+/**
  * spec_sample_sweep - removes what killed writers left in the session's .new/
  * Call it before collecting, with the lock of the session directory.
  */
 int spec_sample_sweep(int session_fd, struct err *err);
-
-#ifdef SPEC_STORE_LOG
-/*
- * Only in tests, which compile sample_write.c with this macro: called after every store
- * into a file that is in place.  @base is its mapping, @off and @len what was stored.
- */
-extern void (*spec_sample_store_hook)(void *ctx, const void *base, size_t off,
-				      size_t len);
-extern void *spec_sample_store_ctx;
-#endif
 
 #endif

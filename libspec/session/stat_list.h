@@ -46,7 +46,18 @@ STAT(IGNORED_SELF, "ignored_self", IGNORED, "the collector's own work")
 STAT(LOST_BT_NO_MAPPING, "lost_bt_no_mapping", FIGURE,
 	"call chain frames in no known mapping (the sample itself is stored)")
 STAT(LOST_CG_FILE, "lost_bt_samplefile", FIGURE,
-	"arcs whose sample file could not be written (the sample itself is stored)")
+	"arcs whose sample file could not be written when the session was closed (the "
+	"stacks are stored)")
+STAT(STACKS, "total_stacks", FIGURE, "samples whose stack was stored")
+STAT(LOST_STACKFILE, "lost_stackfile", FIGURE,
+	"samples whose stack could not be stored (the sample itself is)")
+STAT(STACKS_FULL, "stacks_full", FIGURE,
+	"samples whose stack had no room: --stack-limit, or a full disk (the sample "
+	"itself is stored)")
+STAT(STACKS_DEPTH, "stacks_depth", FIGURE,
+	"stacks that end at as many frames as were asked for")
+STAT(STACKS_NO_MAPPING, "stacks_no_mapping", FIGURE,
+	"stacks that end at a frame in no known mapping")
 STAT(BT_NO_CALLER, "bt_no_caller", PART,
 	"samples stored without a caller: code built without frame pointers, or where a "
 	"thread or interrupt begins")
@@ -59,6 +70,7 @@ STAT(TASKS_LOST, "task_records_lost", FIGURE,
 	"records of what tasks did that the kernel dropped: /proc was asked instead")
 STAT(TASKS_PASSED, "task_records_passed", FIGURE,
 	"records of what tasks did of users who made too many: /proc was asked instead")
-STAT(ARCS, "total_arcs", FIGURE, "call arcs stored")
+STAT(ARCS, "total_arcs", FIGURE,
+	"call arcs stored, made of the stacks when the session was closed")
 STAT(LOST_OVERFLOW, "event_lost_overflow", FIGURE,
 	"samples OProfile 0.9's kernel driver dropped because its buffer was full")

@@ -89,21 +89,33 @@ int spec_stats_read(int session_fd, struct spec_stats *out, struct err *err)
 	return 0;
 }
 
+static int write_figure(int session_fd, enum spec_stat stat, uint64_t value,
+			struct err *err)
+{
+	char path[64], text[24];
+	int len = snprintf(text, sizeof(text), "%" PRIu64, value);
+
+	snprintf(path, sizeof(path), "%s/%s", dir_name, spec_stat_info[stat].name);
+	if (value)
+		return spec_room_replace(session_fd, path, text, (size_t)len, err);
+	if (unlinkat(session_fd, path, 0) && errno != ENOENT)
+		return err_errno(err, -errno, "%s", path);
+	return 0;
+}
+
+/*
+ * What is stored comes last: figures of which a kill left some old, and some new, then
+ * never say that more was stored than others know of.
+ */
 int spec_stats_write(int session_fd, const struct spec_stats *s, struct err *err)
 {
+	const enum spec_stat last = SPEC_STAT_STORED;
 	int rc = make_dir(session_fd, dir_name, err);
 
-	for (size_t i = 0; i < SPEC_NR_STATS && !rc; i++) {
-		char path[64], text[24];
-		int len = snprintf(text, sizeof(text), "%" PRIu64, s->value[i]);
-
-		snprintf(path, sizeof(path), "%s/%s", dir_name, spec_stat_info[i].name);
-		if (s->value[i])
-			rc = spec_room_replace(session_fd, path, text, (size_t)len, err);
-		else if (unlinkat(session_fd, path, 0) && errno != ENOENT)
-			rc = err_errno(err, -errno, "%s", path);
-	}
-	return rc;
+	for (enum spec_stat i = 0; i < SPEC_NR_STATS && !rc; i++)
+		if (i != last)
+			rc = write_figure(session_fd, i, s->value[i], err);
+	return rc ? rc : write_figure(session_fd, last, s->value[last], err);
 }
 
 int spec_stats_sync(int session_fd, struct err *err)

@@ -186,18 +186,22 @@ static int open_table(const struct spec_table *t, int session_fd)
 }
 
 /*
- * What must go before a row: nothing, or the end of a line that a kill or a full disk cut
- * short.  The tab makes sure that the rest of it is not taken for a row: one field too
- * many, or an empty one.
+ * What must go before a row: nothing; the first line, where a power failure left an empty
+ * file; or the end of a line that a kill or a full disk cut short.  The tab makes sure
+ * that the rest of it is not taken for a row: one field too many, or an empty one.
  */
-static const char *ending(int fd, const struct spec_table *t)
+static void begin(int fd, const struct spec_table *t, struct strbuf *line)
 {
 	struct stat st;
 	char last;
 
-	if (fstat(fd, &st) || (size_t)st.st_size <= strlen(t->header))
-		return "";
-	return pread(fd, &last, 1, st.st_size - 1) == 1 && last != '\n' ? "\t\n" : "";
+	if (fstat(fd, &st))
+		return;
+	if (!st.st_size)
+		strbuf_printf(line, "%s\n", t->header);
+	else if ((size_t)st.st_size > strlen(t->header) &&
+		 pread(fd, &last, 1, st.st_size - 1) == 1 && last != '\n')
+		strbuf_puts(line, "\t\n");
 }
 
 void spec_table_stat(const struct spec_table *t, int session_fd, struct stat *out)
@@ -225,7 +229,7 @@ int spec_table_append(const struct spec_table *t, int session_fd,
 
 	if (fd < 0)
 		return err_errno(err, fd, "%s", t->name);
-	strbuf_puts(&line, ending(fd, t));
+	begin(fd, t, &line);
 	strbuf_add(&line, strbuf_str(row), row->len);
 	strbuf_putc(&line, '\n');
 	rc = strbuf_error(row) ? -ENOMEM : strbuf_error(&line);

@@ -156,6 +156,46 @@ static int parse_some(const struct spec_tag *tag, struct spec_value *v, struct e
 	return err_set(err, -EINVAL, "%s: needs a value", tag->name);
 }
 
+static void frame_fini(struct spec_frame *f)
+{
+	spec_items_fini(&f->items);
+	free(f->raw);
+	free(f->text);
+}
+
+static int parse_frame(const char *raw, size_t len, struct spec_frame *f, struct err *err)
+{
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+
+	f->raw = strndup(raw, len);
+	if (!f->raw)
+		return err_set(err, -ENOMEM, "out of memory");
+	spec_decode(f->raw, &text);
+	f->text = strbuf_take(&text);
+	return f->text ? spec_items_parse(f->raw, &f->items, err)
+		       : err_set(err, -ENOMEM, "out of memory");
+}
+
+static int parse_frames(struct spec_value *v, struct err *err)
+{
+	size_t max = 1;
+	int rc = 0;
+
+	for (const char *c = v->raw; *c; c++)
+		max += *c == '/';
+	v->frames = calloc(max, sizeof(*v->frames));
+	if (!v->frames)
+		return err_set(err, -ENOMEM, "out of memory");
+	for (const char *at = v->raw; *at && !rc;) {
+		size_t len = strcspn(at, "/");
+
+		if (len)
+			rc = parse_frame(at, len, &v->frames[v->nr_frames++], err);
+		at += len + (at[len] == '/');
+	}
+	return rc;
+}
+
 static int parse_kind(const struct spec_tag *tag, struct spec_value *v, struct err *err)
 {
 	switch (tag->kind) {
@@ -165,6 +205,9 @@ static int parse_kind(const struct spec_tag *tag, struct spec_value *v, struct e
 		return parse_words(tag, v, err);
 	case SPEC_TAG_PERCENT:
 		return parse_percent(tag, v, err);
+	case SPEC_TAG_FRAMES:
+		v->all = !strcmp(v->raw, "all");
+		return parse_frames(v, err);
 	case SPEC_TAG_PATTERNS:
 	case SPEC_TAG_PATHS:
 	case SPEC_TAG_TEXT:
@@ -214,6 +257,9 @@ void spec_value_put(struct spec_value *v)
 	if (!v || __atomic_sub_fetch(&v->refs, 1, __ATOMIC_ACQ_REL))
 		return;
 	spec_items_fini(&v->items);
+	for (size_t i = 0; i < v->nr_frames; i++)
+		frame_fini(&v->frames[i]);
+	free(v->frames);
 	free(v->numbers);
 	free(v->words);
 	free(v->text);
@@ -290,14 +336,16 @@ void spec_put(struct spec *s)
 	free(s);
 }
 
-/* A value as a part of a component: only "/" has to be escaped. */
+/* A value as a part of a component: only "/" has to be escaped, unless it separates. */
 static void add_value(const struct spec_tag *tag, const struct spec_value *v,
 		      struct strbuf *out)
 {
+	bool separates = tag->kind == SPEC_TAG_FRAMES;
+
 	if (*tag->name)
 		strbuf_printf(out, "%s:", tag->name);
 	for (const char *c = v->raw; *c; c++) {
-		if (*c == '/')
+		if (*c == '/' && !separates)
 			strbuf_puts(out, "%2F");
 		else
 			strbuf_putc(out, *c);

@@ -21,7 +21,8 @@ enum spec_tag_kind {
 	SPEC_TAG_SYMBOL,   /* list of symbol names and globs */
 	SPEC_TAG_SESSIONS, /* list of session names and globs */
 	SPEC_TAG_TASKS,    /* list of names and globs, of what processes are */
-	SPEC_TAG_SPAN, /* a span of time, see span.h: sums the sessions that overlap */
+	SPEC_TAG_FRAMES, /* functions, each a path component: a list of names and globs */
+	SPEC_TAG_SPAN,   /* a span of time, see span.h: sums the sessions that overlap */
 	/* presenting: they select nothing */
 	SPEC_TAG_WORDS,    /* list of words of word_list.h */
 	SPEC_TAG_PERCENT,  /* a number from 0 to 100, also with % behind it */
@@ -79,6 +80,13 @@ struct spec_word {
 /* False if the text before the first ":" is no tag. */
 bool spec_word_parse(const char *word, size_t len, struct spec_word *out);
 
+/* A component of a value of SPEC_TAG_FRAMES. */
+struct spec_frame {
+	char *raw;  /* as typed */
+	char *text; /* the name it spells if it is no list */
+	struct spec_items items;
+};
+
 /* One value, parsed.  Immutable, by reference count. */
 struct spec_value {
 	int refs;   /* atomic */
@@ -91,6 +99,8 @@ struct spec_value {
 	enum spec_word_id
 		*words; /* SPEC_TAG_WORDS: nr_words of them, as they were given */
 	size_t nr_words;
+	struct spec_frame *frames; /* SPEC_TAG_FRAMES: nr_frames of them, not empty */
+	size_t nr_frames;
 	uint64_t *numbers; /* SPEC_TAG_NUMBERS: items.nr of them, but for all */
 	size_t nr_numbers;
 };

@@ -33,6 +33,13 @@ TAG(CGROUP, "cgroup", SPEC_TAG_TASKS,
 	"(--separate=thread)")
 TAG(CPU, "cpu", SPEC_TAG_NUMBERS, "list of CPUs (sessions recorded with --separate=cpu)")
 TAG(SYMBOL, "symbol", SPEC_TAG_SYMBOL, "list of functions, mangled or not, and globs")
+TAG(CALLS, "calls", SPEC_TAG_FRAMES,
+	"samples whose stack begins with these functions: calls:main/parse")
+TAG(CALLERS, "callers", SPEC_TAG_FRAMES,
+	"samples in a function, by who called it: callers:malloc/parse")
+TAG(THROUGH, "through", SPEC_TAG_FRAMES,
+	"samples in a function and all that it called, followed from its outermost "
+	"call on: through:parse/lex")
 /* presenting tags: how, not what */
 TAG(MERGE, "merge", SPEC_TAG_WORDS,
 	"join what differs only in: cpu, tid, tgid, unitmask, lib, kernel; or all")

@@ -33,3 +33,6 @@ WORD(WITH, DETAILS, "details", "report.xml, report.json: samples by address too"
 WORD(WITH, CALLGRAPH, "callgraph", "report.xml, report.json: callers and callees too")
 WORD(WITH, INLINES, "inlines", "samples in inlined code also where it is called")
 WORD(WITH, SOURCE, "source", "source lines between instructions")
+WORD(WITH, CHILDREN, "children", "report: a function with all that it called, too")
+WORD(WITH, INVERTED, "inverted", "call trees from the sampled function to its callers")
+WORD(WITH, ICICLE, "icicle", "flamegraph.svg: the outermost callers on top")

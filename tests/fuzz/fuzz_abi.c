@@ -15,14 +15,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "libspec/sample/sample_read.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool what)
-{
-	if (!what)
-		abort();
-}
+#include "tests/fuzz/fuzz.h"
 
 static void read_as(const char *path, const struct spec_abi *abi)
 {

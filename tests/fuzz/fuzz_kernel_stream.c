@@ -11,8 +11,7 @@
 #include "base/cleanup.h"
 #include "collector/source/stream.h"
 #include "collector/source/stream_events.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 static volatile uint64_t sink;
 
@@ -20,12 +19,6 @@ struct seen {
 	uint64_t samples, lost;
 	struct coll_ext ext;
 };
-
-static void require(bool what)
-{
-	if (!what)
-		abort();
-}
 
 static void see_sample(struct seen *s, const struct coll_sample *sample)
 {

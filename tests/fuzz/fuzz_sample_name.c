@@ -8,14 +8,7 @@
 
 #include "base/cleanup.h"
 #include "libspec/name/name.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool what)
-{
-	if (!what)
-		abort();
-}
+#include "tests/fuzz/fuzz.h"
 
 static void expect_same(const struct spec_name *a, const struct spec_name *b)
 {

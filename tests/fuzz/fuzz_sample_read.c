@@ -15,36 +15,17 @@
 #include "base/file.h"
 #include "libspec/sample/sample_read.h"
 #include "libspec/sample/sample_write.h"
+#include "tests/fuzz/fuzz.h"
 
 enum { ADDS = 300 };
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static char dir[] = "/dev/shm/opfs-fuzz.XXXXXX";
 static int dir_fd = -1;
-
-static void require(bool what)
-{
-	if (!what)
-		abort();
-}
-
-static void remove_dir(void)
-{
-	file_remove_tree(AT_FDCWD, dir, NULL);
-}
 
 static void make_dir(void)
 {
 	if (dir_fd >= 0)
 		return;
-	if (!mkdtemp(dir)) {
-		memcpy(dir, "/tmp/opfs-fuz.XXXXXX", sizeof("/tmp/opfs-fuz.XXXXXX"));
-		require(mkdtemp(dir));
-	}
-	dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	require(dir_fd >= 0);
-	atexit(remove_dir);
+	dir_fd = fuzz_dir_open();
 }
 
 /*

@@ -2,6 +2,7 @@
 #include "tests/unit/collector/fake_source.h"
 
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include "collector/source/sources.h"
 #include "libspec/sample/sample_read.h"
 #include "libspec/session/session.h"
+#include "tests/unit/collector/stack_dump.h"
 
 enum { TGID = 10, STEP = 0x10000 };
 
@@ -68,6 +70,21 @@ static int map_images(coll_consume consume, void *ctx)
 	return rc;
 }
 
+/* Mostly of one of a few ways, so that known stacks come again; some in no mapping. */
+static void make_chain(struct fake *f, struct coll_sample *s)
+{
+	uint64_t r = fake_random(f);
+
+	if (r % 4)
+		s->ip = (1 + r % 4) * STEP;
+	f->ips[0] = (uint64_t)PERF_CONTEXT_USER;
+	f->ips[1] = s->ip;
+	s->nr_ips = 2 + (r >> 8) % (FAKE_DEPTH - 2);
+	for (size_t i = 2; i < s->nr_ips; i++)
+		f->ips[i] = (1 + (r >> 16) % (FAKE_IMAGES + 1)) * STEP + 16 * i;
+	s->ips = f->ips;
+}
+
 static int drain(struct coll_source *base, bool all, coll_consume consume, void *ctx)
 {
 	struct fake *f = self(base);
@@ -82,6 +99,8 @@ static int drain(struct coll_source *base, bool all, coll_consume consume, void 
 
 		rec.sample.domain = COLL_USER;
 		rec.sample.ip = (1 + r % FAKE_IMAGES) * STEP + (r >> 32) % 0x400;
+		if (f->opt.callgraph)
+			make_chain(f, &rec.sample);
 		f->count->begun++;
 		rc = consume(ctx, &rec);
 		f->count->done++;
@@ -112,7 +131,7 @@ static const struct coll_source_ops ops = {
 };
 
 int fake_open(struct fake *f, const char *dir, struct fake_count *count, uint64_t seed,
-	      struct err *err)
+	      bool stacks, struct err *err)
 {
 	struct coll_event event = { 0 };
 	int rc;
@@ -125,6 +144,7 @@ int fake_open(struct fake *f, const char *dir, struct fake_count *count, uint64_
 					.source = coll_sources[0],
 					.session_dir = dir,
 					.no_vmlinux = true,
+					.callgraph = stacks,
 					.pages = 8 };
 	rc = ev_spec_parse("TIMER:1000000", &event.spec, err);
 	if (!rc)
@@ -164,8 +184,12 @@ static int add_file(void *ctx, struct spec_session_file *file)
 	CLEANUP(spec_sample_fini) struct spec_sample_reader r = { 0 };
 	struct walk *w = ctx;
 	uint64_t total;
-	int rc = file->bad ? err_set(w->err, -EBADMSG, "%s", file->bad->msg)
-			   : spec_sample_open(w->fd, file->path, &r, w->err);
+	int rc;
+
+	if (file->name && file->name->callee.name)
+		return 0;
+	rc = file->bad ? err_set(w->err, -EBADMSG, "%s", file->bad->msg)
+		       : spec_sample_open(w->fd, file->path, &r, w->err);
 
 	if (!rc)
 		rc = spec_sample_total(&r, &total, w->err);
@@ -178,7 +202,13 @@ static int add_session(int fd, struct fake_sum *out, struct err *err)
 {
 	struct walk w = { .fd = fd, .err = err };
 	struct spec_stats stats;
+	struct stack_sum stacks = { 0 };
 	int rc = spec_session_walk(fd, spec_session_escaped(fd), add_file, &w, err);
+
+	if (!rc)
+		rc = stack_sum(fd, &stacks, err);
+	out->stacks += stacks.stacks;
+	out->excess += stacks.excess;
 
 	if (!rc)
 		rc = spec_stats_read(fd, &stats, err);
@@ -188,6 +218,8 @@ static int add_session(int fd, struct fake_sum *out, struct err *err)
 	out->stored += stats.value[SPEC_STAT_STORED];
 	out->losses += spec_stats_lost(&stats);
 	out->in_files += w.sum;
+	out->told_stacks += stats.value[SPEC_STAT_STACKS];
+	out->lost_stacks += stats.value[SPEC_STAT_LOST_STACKFILE];
 	out->sessions++;
 	return 0;
 }

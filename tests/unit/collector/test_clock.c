@@ -45,7 +45,7 @@ static void setup(void)
 	set_by = slept = 0;
 	snprintf(dir, sizeof(dir), "/tmp/opfs-clock.XXXXXX");
 	cr_assert(mkdtemp(dir));
-	cr_assert_eq(fake_open(&fake, dir, &count, 1, &err), 0, "%s", err.msg);
+	cr_assert_eq(fake_open(&fake, dir, &count, 1, false, &err), 0, "%s", err.msg);
 }
 
 static void teardown(void)

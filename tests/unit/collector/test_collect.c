@@ -2,7 +2,6 @@
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,97 +11,10 @@
 #include "base/file.h"
 #include "collector/engine/collect.h"
 #include "collector/who/regions.h"
-#include "libspec/sample/sample_read.h"
 #include "libspec/session/regions.h"
+#include "tests/unit/collector/collecting.h"
 
-#define DASH "{root}/bin/prog/{dep}/"
-#define LEAF "/TIMER.1000.0.all.all.all"
-
-static char dir[] = "/tmp/opfs-collect.XXXXXX";
-static const struct coll_sink_event event = { .name = "TIMER",
-					      .count = 1000,
-					      .cpu_type = 4 };
-static struct coll_kernel_options no_kernel = { .no_vmlinux = true };
-static struct coll_collect c;
-static int fd;
-
-/* TELL(TGID, KIND, FIELD...): a record of that process. */
-#define TELL(who, what, ...)                                                             \
-	cr_assert_eq(coll_collect_take(&c, &(struct coll_rec){ .tgid = (who),            \
-							       .tid = (who),             \
-							       .kind = COLL_REC_##what,  \
-							       __VA_ARGS__ }),           \
-		     0)
-
-static void map_file(uint64_t start, uint64_t pgoff, const char *file, uint64_t inode)
-{
-	TELL(10, MMAP,
-	     .mmap = { .start = start,
-		       .len = 0x1000,
-		       .pgoff = pgoff,
-		       .filename = file,
-		       .inode = inode });
-}
-
-static void setup(void)
-{
-	struct err err = { 0 };
-
-	cr_assert(mkdtemp(dir));
-	fd = open(dir, O_RDONLY | O_DIRECTORY);
-	cr_assert_eq(coll_collect_init(&c, fd, &event, &no_kernel, NULL, 0, &err), 0,
-		     "%s", err.msg);
-	c.separate = COLL_SEPARATE_LIB;
-	c.tree = true;
-	coll_tasks_need(&c.tasks, 10)->await_exec = true;
-	TELL(10, COMM, .comm = { .name = "prog", .exec = true });
-	map_file(0x400000, 0x1000, "/bin/prog", 1);
-	map_file(0x500000, 0, "/lib/lib.so", 2);
-}
-
-static void teardown(void)
-{
-	coll_collect_fini(&c);
-	close(fd);
-	file_remove_tree(AT_FDCWD, dir, NULL);
-}
-
-TestSuite(collect, .init = setup, .fini = teardown);
-
-static void sample_in(uint32_t tgid, enum coll_domain domain, uint64_t ip,
-		      const uint64_t *ips, size_t nr_ips)
-{
-	TELL(tgid, SAMPLE,
-	     .sample = { .ip = ip, .domain = domain, .ips = ips, .nr_ips = nr_ips });
-}
-
-/* How often @key was counted in the file; -1: no such file. */
-static long counted(const char *path, uint64_t key)
-{
-	CLEANUP(spec_sample_fini) struct spec_sample_reader r = { .fd = -1 };
-	struct spec_sample_node nodes[64];
-	ssize_t n;
-	long sum = 0;
-
-	if (spec_sample_open(fd, path, &r, NULL))
-		return -1;
-	n = spec_sample_read(&r, 0, nodes, 64, NULL);
-	for (ssize_t i = 0; i < n; i++)
-		sum += nodes[i].key == key ? (long)nodes[i].value : 0;
-	return sum;
-}
-
-static uint64_t stat_of(enum spec_stat s)
-{
-	return c.stats.value[s];
-}
-
-static void expect_balance(void)
-{
-	cr_expect_eq(stat_of(SPEC_STAT_TAKEN), stat_of(SPEC_STAT_STORED) +
-						       spec_stats_lost(&c.stats) +
-						       spec_stats_ignored(&c.stats));
-}
+TestSuite(collect, .init = collecting_begin, .fini = collecting_end);
 
 Test(collect, counts_samples_by_file_offset)
 {
@@ -152,31 +64,6 @@ Test(collect, knows_who_was_sampled_after_its_number_was_gone)
 	sample_in(99, COLL_USER, 1, NULL, 0); /* somebody else runs there now */
 	sample_in(UINT32_MAX, COLL_KERNEL, 0xffffffff81000000, NULL, 0);
 	cr_expect_eq(stat_of(SPEC_STAT_STORED), 1);
-}
-
-Test(collect, counts_an_arc_less_than_frames_from_caller_to_callee)
-{
-	const uint64_t ips[] = { (uint64_t)PERF_CONTEXT_KERNEL,
-				 0xffffffff81000010,
-				 (uint64_t)PERF_CONTEXT_USER,
-				 0x500020,
-				 0xdead0000,
-				 0x400030 };
-
-	c.callgraph = true;
-	sample_in(10, COLL_KERNEL, 0xffffffff81000010, ips, 6);
-	cr_expect_eq(counted("{kern}/no-vmlinux/{dep}/{kern}/no-vmlinux" LEAF,
-			     0xffffffff81000010),
-		     1);
-	cr_expect_eq(counted(DASH "{root}/lib/lib.so/{cg}/{kern}/no-vmlinux" LEAF,
-			     0x20ULL << 32 | 0x81000010),
-		     1);
-	cr_expect_eq(counted(DASH "{root}/bin/prog/{cg}/{root}/lib/lib.so" LEAF,
-			     0x1030ULL << 32 | 0x20),
-		     1);
-	cr_expect_eq(stat_of(SPEC_STAT_ARCS), 2);
-	cr_expect_eq(stat_of(SPEC_STAT_LOST_BT_NO_MAPPING), 1);
-	expect_balance();
 }
 
 Test(collect, leaves_out_what_image_does_not_name)
@@ -382,33 +269,9 @@ Test(collect, names_threads_as_the_source_does_that_tells_who_runs)
 	coll_tasks_sweep(&c.tasks, 2);
 	cr_expect_eq(c.tasks.threads.by_tid.used, 0);
 	coll_collect_finish(&c);
-	cr_assert_eq(spec_tasks_read(fd, &table, NULL), 0);
+	cr_assert_eq(spec_tasks_read(session_fd, &table, NULL), 0);
 	cr_expect_str_eq(named(30, 30, &table), "prog");
 	cr_expect_str_eq(named(30, 31, &table), "late");
-}
-
-Test(collect, makes_arcs_of_placed_chains)
-{
-	const struct coll_place chain[] = {
-		{ .at = 0xffff, .kernel = true },
-		{ .handle = 2, .at = 0x20 },
-		{ .handle = 77, .at = 1 },
-		{ .handle = 1, .at = 0x10 },
-	};
-
-	c.tree = false;
-	c.callgraph = true;
-	tell_file(1, "/bin/prog");
-	tell_file(2, "/lib/lib.so");
-	placed(30, chain, 4);
-	cr_expect_eq(counted(DASH "{root}/lib/lib.so/{cg}/{kern}/no-vmlinux" LEAF,
-			     0x20ULL << 32 | 0xffff),
-		     1);
-	cr_expect_eq(counted(DASH "{root}/bin/prog/{cg}/{root}/lib/lib.so" LEAF,
-			     0x10ULL << 32 | 0x20),
-		     1);
-	cr_expect_eq(stat_of(SPEC_STAT_LOST_BT_NO_MAPPING), 1);
-	expect_balance();
 }
 
 Test(collect, follows_the_tree_by_parents)

@@ -100,6 +100,25 @@ Test(decode, hands_over_a_call_chain_in_place)
 	cr_assert_eq(rec.sample.nr_ips, 3);
 	cr_expect_eq((const uint8_t *)rec.sample.ips, b.data + b.len - 24);
 	cr_expect_eq(rec.sample.ips[2], 0x20);
+	cr_expect_not(rec.sample.cut);
+}
+
+Test(decode, tells_a_chain_of_as_many_frames_as_were_asked_for)
+{
+	for (uint32_t frames = 1; frames < 6; frames++) {
+		ask(true);
+		d.layout.max_frames = 4;
+		make_sample(&b, 77, 0x10, 1, 1);
+		put64(&b, frames + 2);
+		put64(&b, (uint64_t)PERF_CONTEXT_KERNEL);
+		put64(&b, 0x10);
+		put64(&b, (uint64_t)PERF_CONTEXT_USER);
+		for (uint32_t i = 1; i < frames; i++)
+			put64(&b, 0x20);
+		end(&b);
+		cr_assert_eq(decode(), 0);
+		cr_expect_eq(rec.sample.cut, frames >= 4, "%u frames", frames);
+	}
 }
 
 Test(decode, refuses_a_chain_longer_than_its_record)

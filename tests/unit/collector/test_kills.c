@@ -60,7 +60,7 @@ _Noreturn static void live(uint64_t seed)
 	struct err err = { 0 };
 	struct fake f;
 
-	if (fake_open(&f, dir, count, seed, &err)) {
+	if (fake_open(&f, dir, count, seed, true, &err)) {
 		dprintf(STDERR_FILENO, "%s\n", err.msg);
 		_exit(3);
 	}
@@ -78,9 +78,8 @@ _Noreturn static void live(uint64_t seed)
 			coll_session_old_fini(&old);
 		}
 		if (!(r & 0xf00)) {
-			coll_sink_checkpoint(&f.engine.collect.sink);
-			coll_sink_write_back(&f.engine.collect.sink,
-					     clock_mono_ns() + 1000000);
+			coll_engine_checkpoint(&f.engine);
+			coll_engine_write_back(&f.engine, clock_mono_ns() + 1000000);
 		}
 	}
 }
@@ -115,7 +114,7 @@ static void seal_all(uint64_t in_files)
 	uint64_t lost;
 	int fd, rc;
 
-	cr_assert_eq(fake_open(&f, dir, count, 1, &err), 0, "%s", err.msg);
+	cr_assert_eq(fake_open(&f, dir, count, 1, true, &err), 0, "%s", err.msg);
 	fd = f.engine.session.samples_fd;
 	cr_assert_eq(dirlist_read(fd, &names), 0);
 	for (size_t i = 0; i < names.len; i++) {
@@ -133,6 +132,11 @@ static void seal_all(uint64_t in_files)
 	cr_expect_eq(sum.in_files, in_files);
 	cr_expect_eq(sum.stored, sum.in_files);
 	cr_expect_eq(sum.taken, sum.stored + sum.losses);
+	cr_expect_eq(sum.told_stacks, sum.stacks);
+	cr_expect_eq(sum.stored, sum.told_stacks + sum.lost_stacks,
+		     "%lu samples, %lu with and %lu without a stack",
+		     (unsigned long)sum.stored, (unsigned long)sum.told_stacks,
+		     (unsigned long)sum.lost_stacks);
 	f.engine.source = NULL;
 	fake_close(&f);
 }
@@ -157,6 +161,12 @@ Test(kills, lose_nothing_that_was_drained_and_raise_no_count)
 			      i, (unsigned long)sum.in_files,
 			      (unsigned long)count->begun);
 		cr_assert_leq(sum.stored, sum.in_files);
+		/* the one that was being counted has no stack yet, in each life */
+		cr_assert_eq(sum.excess, 0, "kill %lu: more stacks than samples", i);
+		cr_assert_leq(sum.stacks, sum.in_files);
+		cr_assert_geq(sum.stacks + 1 + i % LIVES, sum.in_files,
+			      "kill %lu: %lu stacks of %lu samples", i,
+			      (unsigned long)sum.stacks, (unsigned long)sum.in_files);
 		if ((i + 1) % LIVES)
 			continue;
 		sessions += sum.sessions;

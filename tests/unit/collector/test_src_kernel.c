@@ -150,6 +150,23 @@ Test(src_kernel, sets_counters_and_puts_them_back)
 	expect_file("cpu_buffer_size", "16384");
 }
 
+Test(src_kernel, a_stack_of_so_many_frames_has_one_caller_less)
+{
+	static const struct {
+		uint32_t frames;
+		const char *callers;
+	} depths[] = { { 1, "1" },     { 2, "1" },      { 20, "19" },
+		       { 129, "128" }, { 1024, "128" }, { 0, "128" } };
+
+	opt.callchain = true;
+	for (size_t i = 0; i < sizeof(depths) / sizeof(depths[0]); i++) {
+		opt.max_stack = depths[i].frames;
+		open_source();
+		expect_file("backtrace_depth", depths[i].callers);
+		close_source();
+	}
+}
+
 Test(src_kernel, a_raw_event_is_taken_apart)
 {
 	cr_assert_eq(ev_spec_parse("r10c0:5000:2", &event.spec, &err), 0, "%s", err.msg);

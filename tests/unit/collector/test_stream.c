@@ -179,6 +179,7 @@ Test(stream, makes_a_chain_of_a_trace)
 	put_sample(&in, 0x40, 0);
 	cr_assert_eq(feed(), 0);
 	cr_assert_eq(nr_taken, 2);
+	cr_expect_not(taken[0].rec.sample.cut);
 	cr_expect_eq(taken[0].rec.sample.nr_places, 3);
 	cr_expect_eq(taken[0].rec.sample.domain, COLL_KERNEL);
 	cr_expect(taken[0].places[0].kernel);
@@ -187,6 +188,20 @@ Test(stream, makes_a_chain_of_a_trace)
 	cr_expect_eq(taken[0].rec.sample.frames_lost, 2);
 	cr_expect_eq(taken[1].rec.sample.nr_places, 1);
 	cr_expect_eq(taken[1].places[0].handle, 5);
+}
+
+Test(stream, tells_a_chain_that_is_cut_at_its_depth)
+{
+	for (uint32_t flags = 0; flags < 4; flags++) {
+		put_note(&in, OPK_TRACE_BEGIN, 2, NULL, 0);
+		put_sample(&in, 0x20, 0);
+		put_sample(&in, 0x30, 0);
+		put_note(&in, OPK_TRACE_END, flags, WORDS(0));
+	}
+	cr_assert_eq(feed(), 0);
+	cr_assert_eq(nr_taken, 4);
+	for (uint32_t flags = 0; flags < 4; flags++)
+		cr_expect_eq(taken[flags].rec.sample.cut, (flags & OPK_TRACE_FULL) != 0);
 }
 
 Test(stream, bounds_a_trace)
@@ -198,6 +213,7 @@ Test(stream, bounds_a_trace)
 	cr_assert_eq(nr_taken, 1);
 	cr_expect_eq(taken[0].rec.sample.nr_places, COLL_MAX_FRAMES);
 	cr_expect_eq(taken[0].rec.sample.frames_lost, 100);
+	cr_expect(taken[0].rec.sample.cut);
 }
 
 Test(stream, an_empty_trace_is_no_sample)

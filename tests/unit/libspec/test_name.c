@@ -396,3 +396,101 @@ Test(name, of_an_image_can_be_copied)
 	copy.end++;
 	cr_expect_not(spec_image_equal(&copy, &img));
 }
+
+struct image_text {
+	struct spec_image image;
+	const char *text;
+};
+
+static char plain[] = "/bin/ls", braces[] = "/{dep}/%7Ba", module[] = "ext4",
+	    odd[] = "/a\n\t%41", label[] = "a/b%}", none[] = "";
+
+static const struct image_text images[] = {
+	{ { SPEC_IMAGE_ROOT, plain, 0, 0, 0 }, "{root}/bin/ls" },
+	{ { SPEC_IMAGE_ROOT, braces, 0, 0, 0 }, "{root}/%7Bdep}/%25%7Ba" },
+	{ { SPEC_IMAGE_ROOT, odd, 0, 0, 0 }, "{root}/a\n\t%41" },
+	{ { SPEC_IMAGE_KERN, module, 0, 0, 0 }, "{kern}/ext4" },
+	{ { SPEC_IMAGE_ANON, label, 12, 0x1000, 0x1fff },
+	  "{anon:a%2Fb%25}}/12.0x1000.0x1fff" },
+	{ { SPEC_IMAGE_ANON, none, 0, 0, UINT64_MAX },
+	  "{anon:}/0.0x0.0xffffffffffffffff" },
+};
+
+Test(name, of_an_image_alone_comes_back)
+{
+	for (size_t i = 0; i < sizeof(images) / sizeof(images[0]); i++) {
+		CLEANUP(spec_image_fini) struct spec_image back = { 0 };
+		CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+
+		cr_assert_eq(spec_image_format(&images[i].image, &text, NULL), 0);
+		cr_expect_str_eq(text.data, images[i].text);
+		cr_assert_eq(spec_image_parse(text.data, &back, NULL), 0, "%s",
+			     text.data);
+		cr_expect(spec_image_equal(&back, &images[i].image), "%s", text.data);
+	}
+}
+
+Test(name, that_is_no_image_alone_is_refused)
+{
+	static const char *const texts[] = {
+		"",
+		"/",
+		"bin/ls",
+		"{root}",
+		"{root}/",
+		"{kern}",
+		"{dep}/a",
+		"{root}/..",
+		"{root}/./a",
+		"{anon:x}",
+		"{anon:x}/1.0x1",
+		"{anon:x}/1.0x2.0x1",
+		"{anon:x}/1.0x1.0x2/more",
+		"{anon:/1.0x1.0x2",
+		"{anon}/1.0x1.0x2",
+	};
+	char path[PATH_MAX + 1];
+	struct spec_image image = { .tgid = 77 };
+	struct err err = { 0 };
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		cr_expect_eq(spec_image_parse(texts[i], &image, &err), -EINVAL, "%s",
+			     texts[i]);
+	memset(path, 'x', sizeof(path));
+	memcpy(path, "{root}/", 7);
+	path[PATH_MAX] = '\0';
+	cr_expect_eq(spec_image_parse(path, &image, &err), -EINVAL);
+	cr_expect(strstr(err.msg, "too long"), "%s", err.msg);
+	cr_expect_eq(image.tgid, 77, "the result is untouched");
+}
+
+static int format_image_of(size_t nr, size_t component)
+{
+	CLEANUP(strbuf_fini) struct strbuf name = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
+	struct spec_image image = { .kind = SPEC_IMAGE_ROOT };
+	int rc;
+
+	for (size_t i = 0; i < nr; i++) {
+		strbuf_putc(&name, '/');
+		strbuf_fill(&name, 'n', component);
+	}
+	image.name = name.data;
+	strbuf_puts(&out, "kept");
+	rc = spec_image_format(&image, &out, NULL);
+	if (rc)
+		cr_expect_str_eq(out.data, "kept");
+	return rc;
+}
+
+Test(name, of_an_image_alone_is_as_long_as_one_that_can_be_read_back)
+{
+	struct spec_image no_image = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
+
+	cr_expect_eq(format_image_of(1, 255), 0);
+	cr_expect_eq(format_image_of(1, 256), -ENAMETOOLONG);
+	cr_expect_eq(format_image_of(40, 100), 0);
+	cr_expect_eq(format_image_of(41, 100), -ENAMETOOLONG);
+	cr_expect_eq(spec_image_format(&no_image, &out, NULL), -EINVAL);
+}

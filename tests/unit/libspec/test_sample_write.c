@@ -297,6 +297,41 @@ Test(sample_write, lays_a_file_anew_that_only_readers_can_use)
 	expect_sound(128, 51, 50);
 }
 
+Test(sample_write, replaces_a_whole_file)
+{
+	const struct spec_sample_node nodes[] = { { 0 },
+						  { .key = 1, .value = 2, .next = 99 },
+						  { .key = 1, .value = 3 },
+						  { .key = 7, .value = 4 } };
+	struct err err = { 0 };
+
+	for (uint32_t used = 1; used <= 4; used++) {
+		cr_assert_eq(spec_sample_replace(s.fd, path, &header, nodes, used, &err),
+			     0, "%s", err.msg);
+		expect_sound(SPEC_SAMPLE_MIN_NODES, used,
+			     used == 4   ? 9
+			     : used == 3 ? 5
+			     : used == 2 ? 2
+					 : 0);
+	}
+	expect_no_leftovers();
+}
+
+Test(sample_write, keeps_what_cannot_be_replaced)
+{
+	const struct spec_sample_node nodes[] = { { 0 }, { .key = 1, .value = 2 } };
+	struct err err = { 0 };
+
+	cr_assert_eq(spec_sample_replace(s.fd, path, &header, nodes, 2, &err), 0);
+	cr_expect_eq(spec_sample_replace(s.fd, "{root}/a", &header, nodes, 1, &err),
+		     -EISDIR);
+	cr_expect_eq(spec_sample_replace(s.fd, path, &header, nodes,
+					 SPEC_SAMPLE_MAX_NODES + 1, &err),
+		     -EFBIG);
+	expect_sound(SPEC_SAMPLE_MIN_NODES, 2, 2);
+	expect_no_leftovers();
+}
+
 Test(sample_write, keeps_counting_while_a_reader_reads)
 {
 	struct spec_sample_writer *w = open_writer();

@@ -11,6 +11,9 @@
 
 #include "tests/unit/libspec/scratch.h"
 
+spec_store_log spec_store_hook;
+void *spec_store_ctx;
+
 static const char path[] = "{root}/a/{dep}/{root}/a/E.1.0.all.all.all";
 static const struct spec_sample_header header = { .cpu_type = 4, .count = 1 };
 
@@ -77,9 +80,9 @@ static void after_store(void *ctx, const void *base, size_t off, size_t len)
 	sums = scratch_sums(base, bytes);
 	cr_assert_eq(sums.wrong, 0, "store %zu", log->stores);
 	cr_assert_leq(sums.unreachable, 1, "store %zu", log->stores);
-	spec_sample_store_hook = NULL;
+	spec_store_hook = NULL;
 	go_on(log, total);
-	spec_sample_store_hook = after_store;
+	spec_store_hook = after_store;
 }
 
 /* libdb leaves garbage in slots that are not in use. */
@@ -102,8 +105,8 @@ Test(store_log, every_prefix_is_readable_and_can_be_appended_to)
 
 	cr_assert_eq(spec_sample_writer_open(s.fd, path, &header, &w, NULL), 0);
 	spoil_unused(&s);
-	spec_sample_store_ctx = &log;
-	spec_sample_store_hook = after_store;
+	spec_store_ctx = &log;
+	spec_store_hook = after_store;
 	for (uint64_t i = 0; i < 300; i++) {
 		uint64_t key = i % 3 ? i << 6
 				     : i / 9 * 128; /* some share a chain, some repeat */
@@ -112,7 +115,7 @@ Test(store_log, every_prefix_is_readable_and_can_be_appended_to)
 		cr_assert_eq(spec_sample_add(w, key, log.count, NULL), 0);
 		log.before += log.count;
 	}
-	spec_sample_store_hook = NULL;
+	spec_store_hook = NULL;
 	spec_sample_writer_free(w);
 	cr_expect_eq(read_total(&s), log.before);
 	cr_expect_gt(log.stores, 1000);

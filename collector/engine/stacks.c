@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "collector/engine/chain.h"
+#include "collector/engine/stacks.h"
 
 #include <linux/perf_event.h>
 
-#include "collector/engine/filing.h"
 #include "collector/engine/resolve.h"
 
 enum mode { MODE_UNKNOWN, MODE_USER, MODE_KERNEL };
@@ -64,52 +63,67 @@ static bool next_caller(struct walk *w, struct coll_place *out)
 	return true;
 }
 
-static void count_arc(struct coll_collect *c, const struct coll_context *from,
-		      uint64_t from_at, const struct coll_image *to, uint64_t to_at,
-		      uint32_t weight)
+/*
+ * Offsets have room for one bit more.  Addresses of a kernel whose start is not known
+ * have that bit set themselves: all of them, so nothing is lost without it.
+ */
+static void add(struct coll_stack *s, const struct coll_image *image, uint64_t off,
+		bool exact)
 {
-	enum spec_stat what;
-	struct coll_key key;
-
-	if (!coll_route(c->separate, from, &key)) {
-		c->stats.value[SPEC_STAT_LOST_BT_NO_MAPPING]++;
-		return;
-	}
-	key.callee = to;
-	what = coll_collect_file(c, &key, from_at << 32 | (to_at & UINT32_MAX),
-				 &(struct coll_count){ .weight = weight, .arcs = 1 });
-	if (what == SPEC_STAT_STORED)
-		c->stats.value[SPEC_STAT_ARCS]++;
-	else if (what != SPEC_STAT_TAKEN)
-		c->stats.value[SPEC_STAT_LOST_CG_FILE]++;
+	s->frames[s->nr++] = (struct coll_frame){
+		.image = image,
+		.off = (off & ~SPEC_STACK_EXACT) | (exact ? SPEC_STACK_EXACT : 0),
+	};
 }
 
-bool coll_chain_count(struct coll_collect *c, const struct coll_rec *rec,
-		      struct coll_task *task, const struct coll_context *at,
-		      uint64_t key_at, uint32_t weight)
+static bool is_unknown(const struct coll_frame *f)
+{
+	return !f->image;
+}
+
+/* Why no more callers are known, if they are not just the thread's first. */
+static void end(struct coll_stack *s, bool cut)
+{
+	struct coll_frame *last = &s->frames[s->nr - 1];
+
+	if (is_unknown(last))
+		last->off = SPEC_STACK_NO_MAPPING;
+	else if (cut)
+		add(s, NULL, SPEC_STACK_DEPTH, false);
+}
+
+const struct coll_stack *coll_stacks_walk(struct coll_collect *c,
+					  const struct coll_rec *rec,
+					  struct coll_task *task,
+					  const struct coll_context *at, uint64_t key_at)
 {
 	struct walk w = { .s = &rec->sample,
 			  .mode = at->kernel ? MODE_KERNEL : MODE_USER,
 			  .first = true };
-	const struct coll_image *to = at->image;
-	struct coll_context from = *at;
-	uint64_t to_at = key_at, from_at;
+	struct coll_stack *s = &c->stack;
+	bool kernel = at->kernel, interrupted;
 	struct coll_place place;
 	enum spec_stat why;
-	bool any = false;
 
-	c->stats.value[SPEC_STAT_LOST_BT_NO_MAPPING] += rec->sample.frames_lost;
+	s->nr = 0;
+	s->unknown = rec->sample.frames_lost;
+	s->called = false;
+	add(s, at->image, key_at, true);
 	while (next_caller(&w, &place)) {
-		from.kernel = place.kernel;
-		from.image = coll_resolve(c, task, &place, &from_at, &why);
-		if (!from.image) {
-			c->stats.value[SPEC_STAT_LOST_BT_NO_MAPPING]++;
-			continue;
+		uint64_t off;
+		const struct coll_image *img = coll_resolve(c, task, &place, &off, &why);
+
+		interrupted = kernel && !place.kernel;
+		kernel = place.kernel;
+		if (img) {
+			add(s, img, off, interrupted);
+			s->called = true;
+		} else {
+			s->unknown++;
+			if (!is_unknown(&s->frames[s->nr - 1]))
+				add(s, NULL, SPEC_STACK_UNKNOWN, false);
 		}
-		count_arc(c, &from, from_at, to, to_at, weight);
-		any = true;
-		to = from.image;
-		to_at = from_at;
 	}
-	return any;
+	end(s, rec->sample.cut);
+	return s;
 }
