@@ -27,8 +27,8 @@ SOAK_MINUTES ?= 60
 
 # The Debian packages that building and testing need; "make deps" installs them.
 DEPS_BUILD := gcc make pkg-config libc6-dev libfuse3-dev fuse3 libelf-dev libdw-dev \
-	libiberty-dev libzstd-dev libseccomp-dev binutils binutils-dev libarchive-dev \
-	nettle-dev libconfuse-dev libsystemd-dev libpfm4-dev
+	libiberty-dev libzstd-dev zlib1g-dev libseccomp-dev binutils binutils-dev \
+	libarchive-dev nettle-dev libconfuse-dev libsystemd-dev libpfm4-dev
 # What boots kernels, builds modules for them and the kernel of check-kernel-debug.
 DEPS_QEMU := qemu-system-x86 qemu-system-arm cpio pahole gcc-aarch64-linux-gnu \
 	libc6-dev-arm64-cross bc flex bison libelf-dev
@@ -38,7 +38,8 @@ DEPS_TEST := libcriterion-dev bats clang libclang-rt-14-dev clang-tidy clang-for
 	sparse linux-perf python3 rsync zip unzip less file strace elfutils xz-utils \
 	zstd mandoc shellcheck util-linux psmisc procps tmux libarchive-tools xxd g++ \
 	llvm dwz libxml2-utils python3-jsonschema jq zsh bsdextrautils systemd mount \
-	e2fsprogs $(DEPS_QEMU) $(DEPS_HEADERS)
+	e2fsprogs chromium librsvg2-bin golang-go valgrind protobuf-compiler \
+	$(DEPS_QEMU) $(DEPS_HEADERS)
 # What makes a new machine for check-fresh.
 DEPS_FRESH := mmdebstrap git
 
@@ -316,9 +317,9 @@ analyze-sparse:
 
 .PHONY: bench bench-inserts bench-collect bench-replay bench-report bench-reports \
 	bench-files bench-mount bench-driver bench-daemon bench-daemon-files bench-busy \
-	bench-victim bench-soak
+	bench-victim bench-soak bench-stacks bench-stacks-growth
 bench: bench-inserts bench-collect bench-replay bench-report bench-reports bench-files \
-	bench-mount
+	bench-mount bench-stacks
 bench-inserts: benches
 	$(Q)$(O)/bench/db_insert
 bench-collect: all
@@ -339,6 +340,10 @@ bench-report: all
 	$(Q)bench/report.py $(O)/bin
 bench-reports: all tests
 	$(Q)bench/reports.py $(O)/bin $(O)/test
+bench-stacks: all
+	$(Q)bench/stacks.py $(O)/bin
+bench-stacks-growth: all
+	$(Q)bench/stacks.py $(O)/bin --growth
 # What a sample costs and how fast they may come, by a clock that counts instructions in
 # an emulated machine.
 bench-driver: all
@@ -397,6 +402,10 @@ check-fresh:
 demo: deps
 	$(Q)+$(MAKE) all
 	$(Q)tests/demo/demo.sh $(O)
+
+.PHONY: picture
+picture: all
+	$(Q)tests/demo/picture.sh $(O) doc/flamegraph.svg
 
 clean:
 	rm -rf $(O)
@@ -459,8 +468,12 @@ Targets:
   check-kernel-debug
                 check-qemu on a kernel with lockdep and KASAN, which is built first
   bless         takes what reports print now for what they should print
+  picture       records opfs and draws doc/flamegraph.svg, which README shows
   bench         what inserting, collecting, reading and mounting cost, beside perf
                 and an empty FUSE file system
+  bench-stacks  of these: to record, keep and read stacks; OLD=DIR has another opcollect
+  bench-stacks-growth
+                how the costs of stacks grow, up to a million samples and nodes
   bench-driver  what a sample costs by the driver and by perf, and the highest rate at
                 which none is lost, in an emulated machine
   bench-daemon  what the daemon costs beside perf record -a, ten minutes each

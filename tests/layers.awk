@@ -10,10 +10,10 @@ BEGIN {
 	may["kernel/uapi"] = "kernel/uapi"
 	# The rooms of a folder, each of which may include those to its right; what lies
 	# in the folder itself is "main".
-	rooms["opfs"] = "main mount cli tree report/source report/archive report " \
-		"profile session"
+	rooms["opfs"] = "main mount cli tree report/source report/archive " \
+		"report/flame report/export report profile session"
 	rooms["events"] = "generate main table"
-	rooms["libspec"] = "spec session sample name"
+	rooms["libspec"] = "spec stack session sample name"
 	rooms["libsym"] = "server helper code dwarf elf wire file table"
 	rooms["collector"] = "main count record daemon events engine run source " \
 		"store who rec"
@@ -29,6 +29,7 @@ BEGIN {
 	only["^seccomp[.]h$"] = "^libsym/helper/"
 	only["^archive(_entry)?[.]h$"] = "^opfs/report/archive/tar_header[.]c$"
 	only["^nettle/"] = "^(opfs/report/archive/tar|libspec/session/manifest)"
+	only["^zlib[.]h$"] = "^opfs/report/export/gzip[.]c$"
 	only["^(zstd|lzma)[.]h$"] = "^libsym/(elf|dwarf)/"
 	only["^criterion/"] = "^tests/unit/"
 }

@@ -32,14 +32,15 @@ list_modules()
 	find "${folders[@]}" kernel -name '*.[ch]' ! -name '*_list.h' | sort
 }
 
-# C, awk, make, Python and shell; a script without a suffix is known by its first line.
+# C, awk, make, Python, shell, and what browsers run; a script without a suffix is known
+# by its first line.
 list_programs()
 {
 	find Makefile .ci "${folders[@]}" kernel tests bench doc/completion \
 		-path tests/golden -prune -o -path tests/data -prune -o \
 		-path tests/fuzz/corpus -prune -o -type f -print |
-		xargs awk 'FNR == 1 && (/^#!|^#compdef/ ||
-			FILENAME ~ /(^|\/)Makefile$|[.]([ch]|awk|bash|bats|mk|py|sh)$/) {
+		xargs awk 'FNR == 1 && (/^#!|^#compdef/ || FILENAME ~ \
+			/(^|\/)Makefile$|[.]([ch]|awk|bash|bats|css|js|mk|py|sh)$/) {
 			print FILENAME
 		}' | sort
 }

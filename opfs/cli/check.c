@@ -11,7 +11,9 @@
 #include "libspec/name/glob.h"
 #include "libspec/session/manifest.h"
 #include "libspec/session/session.h"
+#include "libspec/stack/stack_read.h"
 #include "opfs/cli/cli.h"
+#include "opfs/profile/build.h"
 #include "opfs/session/catalog.h"
 #include "opfs/session/catalog_load.h"
 #include "opfs/session/catalog_store.h"
@@ -100,6 +102,92 @@ static void check_figures(struct check *c, const struct catalog *cat)
 	}
 }
 
+/* ---- stacks */
+
+struct frames {
+	const struct spec_stacks *table;
+	uint64_t beyond; /* samples of frames that it does not have */
+};
+
+static int look_up(void *ctx, const struct spec_sample_node *nodes, size_t nr)
+{
+	struct frames *f = ctx;
+
+	for (size_t i = 0; i < nr; i++)
+		if (nodes[i].key >= f->table->nr)
+			f->beyond += nodes[i].value;
+	return 0;
+}
+
+static void check_stack_file(struct check *c, const struct catalog *cat,
+			     const struct catalog_file *file,
+			     const struct spec_stacks *table)
+{
+	struct frames f = { .table = table };
+	struct err err = { 0 };
+	char text[256];
+
+	if (file->stacks.total > file->total) {
+		snprintf(text, sizeof(text),
+			 "its stacks hold more samples (%" PRIu64
+			 ") than itself (%" PRIu64 ")",
+			 file->stacks.total, file->total);
+		fault(c, file->path, text);
+	}
+	profile_read_stack_nodes(cat, file, look_up, &f, &err);
+	if (!f.beyond)
+		return;
+	snprintf(text, sizeof(text),
+		 "%" PRIu64 " samples have stacks that " SPEC_STACK_DIR
+		 "/" SPEC_STACK_FRAMES " does not hold",
+		 f.beyond);
+	fault(c, file->path, text);
+}
+
+static void check_total(struct check *c, const struct catalog *cat)
+{
+	const struct catalog_dir *d = &cat->dirs[0];
+	uint64_t told = d->stats.value[SPEC_STAT_STACKS], found = 0;
+	char text[256];
+
+	for (size_t i = 0; i < cat->nr_flat; i++)
+		found += cat->files[i].stacks.total;
+	/* of extended samples each event has a stack, and counts as often as it says */
+	if (!d->has_live || catalog_is_live(d) || told == found ||
+	    d->stats.value[SPEC_STAT_EXT_HITS])
+		return;
+	snprintf(text, sizeof(text),
+		 "stats/total_stacks says %" PRIu64 ", the files of stacks hold %" PRIu64,
+		 told, found);
+	fault(c, NULL, text);
+}
+
+/* The table is whole, what is counted is in it, and no sample has two stacks. */
+static void check_stacks(struct check *c, const struct catalog *cat)
+{
+	static const char frames[] = SPEC_STACK_TABLE;
+	CLEANUP(spec_stacks_fini) struct spec_stacks table = { 0 };
+	const struct catalog_dir *d = &cat->dirs[0];
+	struct err err = { 0 };
+	char text[256];
+
+	if (d->frames_fd < 0)
+		return;
+	if (spec_stacks_read(d->frames_fd, UINT32_MAX, &table, &err)) {
+		fault(c, frames, err.msg);
+		return;
+	}
+	if (table.damaged) {
+		snprintf(text, sizeof(text), "%" PRIu64 " of its frames make no sense",
+			 table.damaged);
+		fault(c, frames, text);
+	}
+	for (size_t i = 0; i < cat->nr_flat; i++)
+		if (cat->files[i].stacks.nr_nodes)
+			check_stack_file(c, cat, &cat->files[i], &table);
+	check_total(c, cat);
+}
+
 /* ---- MANIFEST */
 
 enum manifest_state { MANIFEST_NONE, MANIFEST_COMPARED };
@@ -170,6 +258,7 @@ static int check_session(int session_dir_fd, const char *name)
 	}
 	check_files(&c, cat);
 	check_figures(&c, cat);
+	check_stacks(&c, cat);
 	state = check_manifest(&c, cat->dirs[0].fd, &nr);
 	print_result(&c, cat, state, nr);
 	return c.faults ? CLI_FAILED : CLI_OK;

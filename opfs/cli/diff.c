@@ -164,9 +164,28 @@ static size_t tell_unknown(const struct view *v)
 	return nr;
 }
 
+/* A call tree that the older side has not: more than what should it be? */
+static size_t tell_nothing_before(const struct view *v)
+{
+	uint64_t now = 0, was = 0;
+
+	for (size_t c = 0; c < v->p->nr_classes; c++) {
+		now += v->totals[c];
+		was += v->was_totals[c];
+	}
+	if (!now || was)
+		return 0;
+	fprintf(stderr,
+		"%s: the older side has no such samples: compare a part of the call tree "
+		"that both have\n",
+		program.name);
+	return 1;
+}
+
 static int judge_rows(const struct diff *d, const struct view *v)
 {
-	size_t grown = list_grown(d, v), unknown = tell_unknown(v);
+	size_t grown = list_grown(d, v);
+	size_t unknown = tell_unknown(v) + tell_nothing_before(v);
 
 	if (cli_flush(program.name))
 		return DIFF_UNKNOWN;

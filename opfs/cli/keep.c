@@ -151,11 +151,6 @@ static void put_catalog(struct catalog **c)
 	catalog_put(*c);
 }
 
-static void put_profile(struct profile **p)
-{
-	profile_put(*p);
-}
-
 /* A flat file of a container's binary that is held, if only those are wanted. */
 static bool is_wanted(const struct keep *k, const struct catalog *cat,
 		      const struct catalog_file *f)
@@ -188,7 +183,7 @@ static int load(struct keep *k, struct catalog *cat, struct profile **out,
 static int keep_session(struct keep *k, char *session)
 {
 	CLEANUP(put_catalog) struct catalog *cat = NULL;
-	CLEANUP(put_profile) struct profile *p = NULL;
+	CLEANUP(profile_putp) struct profile *p = NULL;
 	struct profile_keep work = {
 		.syms = k->syms, .dir = &k->dir, .tell = tell, .ctx = k
 	};

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/strbuf.h"
 #include "opfs/cli/cli.h"
+#include "opfs/tree/browse_tree.h"
 
 static const struct opt opts[] = {
 	CLI_OPT_SESSION_DIR,
@@ -54,6 +56,7 @@ static void explain_tags(const struct spec *spec)
 static void explain_place(const char *path, const struct place *p)
 {
 	uint64_t all = place_session_samples(p);
+	CLEANUP(strbuf_fini) struct strbuf value = { 0 };
 
 	printf("%s: %s\n", path, place_kinds[p->kind].meaning);
 	if (p->report)
@@ -65,9 +68,13 @@ static void explain_place(const char *path, const struct place *p)
 		puts("compared with");
 		explain_tags(p->base->p.spec);
 	}
+	if (p->browse)
+		browse_tree_path(p->browse, p->at, &value);
+	else if (p->value)
+		strbuf_puts(&value, p->value);
 	if (p->tag && p->kind != PLACE_PROFILE)
-		printf("  %-18s %s...\n", *p->tag->name ? p->tag->name : "(name)",
-		       p->value ? p->value : "");
+		printf("  %-18s %s%s\n", *p->tag->name ? p->tag->name : "(name)",
+		       strbuf_str(&value), p->browse ? "" : "...");
 	printf("  samples            %" PRIu64 " of %" PRIu64, place_samples(p), all);
 	if (all)
 		printf(" (%.2f%%)", 100.0 * (double)place_samples(p) / (double)all);

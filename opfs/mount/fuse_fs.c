@@ -40,8 +40,10 @@ int fs_attr(struct fuse_fs *fs, const struct place *p, const struct viewer *v,
 		out->size = p->target ? strlen(p->target) : 0;
 	else
 		out->mode &= S_IFMT | mode;
-	if (S_ISDIR(out->mode))
+	if (S_ISDIR(out->mode)) {
 		out->size = place_samples(p);
+		out->self = place_self(p);
+	}
 	return 0;
 }
 
@@ -75,6 +77,8 @@ void fs_stat(const struct node_attr *attr, struct stat *out)
 	};
 	if (S_ISREG(attr->mode))
 		out->st_blocks = (out->st_size + SECTOR - 1) / SECTOR;
+	else
+		out->st_blocks = (blkcnt_t)attr->self;
 }
 
 uint64_t fs_digest(const struct text *text)

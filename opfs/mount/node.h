@@ -30,8 +30,9 @@ struct node_attr {
 	mode_t mode;
 	uid_t uid;
 	gid_t gid;
-	uint64_t size;     /* bytes; a directory: samples */
-	bool sized;        /* @size is known; of a file only once its text was made */
+	uint64_t size; /* bytes; a directory: samples */
+	uint64_t self; /* a directory in a call tree: samples in the function itself */
+	bool sized;    /* @size is known; of a file only once its text was made */
 	uint64_t mtime_ns; /* CLOCK_REALTIME */
 };
 

@@ -7,6 +7,8 @@
 
 #include "base/cleanup.h"
 #include "base/map.h"
+#include "opfs/profile/recursion.h"
+#include "opfs/profile/stack_sums.h"
 #include "opfs/profile/symbols.h"
 
 /*
@@ -158,10 +160,10 @@ static uint32_t *rows_of_pair(struct arcs *a, uint32_t app, uint32_t image)
 	return rows;
 }
 
-static int enter_end(struct arcs *a, struct end *e, const struct catalog_file *f,
-		     uint32_t image)
+/* @app: what samples in @image are filed under */
+static int enter_end(struct arcs *a, struct end *e, uint32_t app, uint32_t image)
 {
-	e->app = profile_app_of(a->b, f->app, image);
+	e->app = profile_app_of(a->b, app, image);
 	e->image = image;
 	e->table = a->b->p->images[image].table;
 	e->text_off = e->table ? e->table->text_off : 0;
@@ -169,14 +171,13 @@ static int enter_end(struct arcs *a, struct end *e, const struct catalog_file *f
 	return e->rows ? 0 : -ENOMEM;
 }
 
-static int find_row(struct arcs *a, const struct end *e, uint64_t key, uint32_t *out)
+/* @sym: of @e's table, or NULL */
+static int row_of_symbol(struct arcs *a, const struct end *e, const struct sym *sym,
+			 uint32_t *out)
 {
-	struct profile_place at = { .app = e->app, .image = e->image };
-	uint32_t *row;
+	struct profile_place at = { .app = e->app, .image = e->image, .sym = sym };
+	uint32_t *row = &e->rows[slot_of(e->table, at.sym)];
 
-	if (e->table)
-		at.sym = sym_find(e->table, offset_of(e, key));
-	row = &e->rows[slot_of(e->table, at.sym)];
 	if (!*row) {
 		if (!profile_add_row(a->b, &at))
 			return -ENOMEM;
@@ -186,7 +187,14 @@ static int find_row(struct arcs *a, const struct end *e, uint64_t key, uint32_t 
 	return 0;
 }
 
-static int count_arc(struct arcs *a, uint32_t caller, uint32_t callee, uint32_t value)
+static int find_row(struct arcs *a, const struct end *e, uint64_t key, uint32_t *out)
+{
+	const struct sym *sym = e->table ? sym_find(e->table, offset_of(e, key)) : NULL;
+
+	return row_of_symbol(a, e, sym, out);
+}
+
+static int count_arc(struct arcs *a, uint32_t caller, uint32_t callee, uint64_t value)
 {
 	struct profile_build *b = a->b;
 	struct profile_arc arc = { .caller = caller, .callee = callee };
@@ -232,14 +240,121 @@ static int count_file(struct arcs *a, const struct profile_arc_file *f)
 	struct err why = { 0 };
 	int rc = 0;
 
-	if (enter_end(a, &a->caller, f->file, f->caller) ||
-	    enter_end(a, &a->callee, f->file, f->callee))
+	if (enter_end(a, &a->caller, f->file->app, f->caller) ||
+	    enter_end(a, &a->callee, f->file->app, f->callee))
 		return profile_no_memory(b);
 	a->class = f->class;
 	rc = profile_read_nodes(b->p->cat, f->file, count_nodes, a, &why);
 	if (rc == -ENOMEM)
 		return profile_no_memory(b);
 	return rc ? rc : profile_note_bad(b, f->file, &why);
+}
+
+/* ---- stacks */
+
+/* Of each frame the one that called it, skipping those that are none; 0: none is known.
+ * NULL: out of memory. */
+static uint32_t *find_callers(const struct profile_stacks *s)
+{
+	uint32_t *caller = calloc(s->nr_frames + 1, sizeof(*caller));
+
+	for (size_t i = 1; caller && i < s->nr_frames; i++) {
+		uint32_t parent = s->frames[i].parent;
+
+		caller[i] = s->frames[parent].image == CATALOG_NO_IMAGE ? caller[parent]
+									: parent;
+	}
+	return caller;
+}
+
+struct stack_arcs {
+	struct arcs *a;
+	const struct profile_stack_file *file;
+	uint8_t *again;   /* frames whose row is that of one of their callers */
+	uint32_t *caller; /* of each frame */
+};
+
+static void stack_arcs_fini(struct stack_arcs *t)
+{
+	free(t->again);
+	free(t->caller);
+}
+
+/* Those without a symbol are one row in each image, though entries tell them apart. */
+static void number_funcs(const struct profile_stacks *s, uint32_t *of_func)
+{
+	const struct profile_func *nameless = NULL;
+
+	for (uint32_t i = 0; i < s->nr_funcs; i++) {
+		const struct profile_func *f = &s->funcs[i];
+
+		if (!f->sym && (!nameless || nameless->image != f->image))
+			nameless = f;
+		of_func[i] = f->sym ? i : (uint32_t)(nameless - s->funcs);
+	}
+}
+
+static int find_again(struct stack_arcs *t, const struct profile_stacks *s)
+{
+	CLEANUP(free_ptr) uint32_t *of_func = calloc(s->nr_funcs + 1, sizeof(*of_func));
+
+	t->again = calloc(s->nr_frames + 1, 1);
+	t->caller = find_callers(s);
+	if (!of_func || !t->again || !t->caller)
+		return -ENOMEM;
+	number_funcs(s, of_func);
+	return recursion_find(s, of_func, s->nr_funcs, t->again);
+}
+
+static int row_of_frame(struct stack_arcs *t, struct end *e, uint32_t frame,
+			uint32_t *out)
+{
+	const struct profile_build *b = t->a->b;
+	const struct profile_frame *f = &b->stacks->frames[frame];
+	uint32_t app = profile_frame_app(t->file, f, b->p->cat);
+
+	if (enter_end(t->a, e, app, f->image))
+		return -ENOMEM;
+	return row_of_symbol(t->a, e, b->stacks->funcs[f->func].sym, out);
+}
+
+/* Counts what is below a frame for its function, and the call that made it. */
+static int count_call(void *ctx, uint32_t frame, uint64_t samples)
+{
+	struct stack_arcs *t = ctx;
+	struct profile_build *b = t->a->b;
+	uint32_t from = t->caller[frame], caller, callee;
+
+	if (b->stacks->frames[frame].image == CATALOG_NO_IMAGE)
+		return 0;
+	if (row_of_frame(t, &t->a->callee, frame, &callee))
+		return -ENOMEM;
+	if (!t->again[frame])
+		b->rows.data[callee].children[t->a->class] += samples;
+	if (!from)
+		return 0;
+	if (row_of_frame(t, &t->a->caller, from, &caller))
+		return -ENOMEM;
+	return count_arc(t->a, caller, callee, samples);
+}
+
+static int count_stacks(struct arcs *a)
+{
+	CLEANUP(stack_sums_fini) struct stack_sums sums = { 0 };
+	const struct profile_stacks *s = a->b->stacks;
+	CLEANUP(stack_arcs_fini) struct stack_arcs t = { .a = a };
+	int rc = 0;
+
+	if (find_again(&t, s) || stack_sums_init(&sums, s))
+		return profile_no_memory(a->b);
+	for (size_t i = 0, end; i < s->nr_stacks && !rc; i = end) {
+		end = profile_stacks_end(s, i, &t.file);
+		a->class = t.file->class;
+		rc = stack_sums_each(&sums, i, end, count_call, &t);
+		if (!rc && viewer_gone(a->b->v))
+			rc = profile_interrupted(a->b);
+	}
+	return rc == -ENOMEM ? profile_no_memory(a->b) : rc;
 }
 
 /* ---- the new rows are merged into their places */
@@ -315,6 +430,8 @@ int profile_read_arcs(struct profile_build *b)
 
 	for (size_t i = 0; i < b->p->nr_arc_files && !rc; i++)
 		rc = count_file(&a, &b->arc_files[i]);
+	if (!rc && b->stacks)
+		rc = count_stacks(&a);
 	return rc ? rc : order(b, a.nr_old);
 }
 
@@ -351,6 +468,52 @@ static uint64_t text_off(const struct profile *p, uint32_t image)
 	return p->images[image].table ? p->images[image].table->text_off : 0;
 }
 
+/* Of stacks: the call in a caller, and what it called. */
+struct stack_walk {
+	const struct profile *p;
+	const struct profile_stack_file *file;
+	const uint32_t *caller; /* of each frame */
+	int (*visit)(void *ctx, const struct profile_raw_arc *arc);
+	void *ctx;
+};
+
+static int visit_call(void *ctx, uint32_t frame, uint64_t samples)
+{
+	const struct stack_walk *w = ctx;
+	const struct profile_stacks *s = w->p->stacks;
+	const struct profile_frame *to = &s->frames[frame];
+	const struct profile_frame *from = &s->frames[w->caller[frame]];
+	struct profile_raw_arc arc = { .caller = from->image,
+				       .callee = to->image,
+				       .class = w->file->class,
+				       .value = samples };
+
+	if (from->image == CATALOG_NO_IMAGE || to->image == CATALOG_NO_IMAGE)
+		return 0;
+	arc.app = profile_frame_app(w->file, from, w->p->cat);
+	arc.from = profile_frame_off(w->p, from);
+	arc.to = profile_frame_off(w->p, to);
+	return w->visit(w->ctx, &arc);
+}
+
+static int each_call(const struct profile *p, const struct viewer *v,
+		     int (*visit)(void *ctx, const struct profile_raw_arc *arc),
+		     void *ctx)
+{
+	CLEANUP(stack_sums_fini) struct stack_sums sums = { 0 };
+	CLEANUP(free_ptr) uint32_t *caller = find_callers(p->stacks);
+	struct stack_walk w = { .p = p, .caller = caller, .visit = visit, .ctx = ctx };
+	int rc = caller ? stack_sums_init(&sums, p->stacks) : -ENOMEM;
+
+	for (size_t i = 0, end; i < p->stacks->nr_stacks && !rc; i = end) {
+		end = profile_stacks_end(p->stacks, i, &w.file);
+		rc = stack_sums_each(&sums, i, end, visit_call, &w);
+		if (!rc && viewer_gone(v))
+			rc = -EINTR;
+	}
+	return rc;
+}
+
 int profile_each_arc(const struct profile *p, const struct viewer *v,
 		     int (*visit)(void *ctx, const struct profile_raw_arc *arc),
 		     void *ctx, struct err *err)
@@ -374,9 +537,11 @@ int profile_each_arc(const struct profile *p, const struct viewer *v,
 
 		rc = profile_read_nodes(p->cat, f->file, walk_nodes, &w, &why);
 		if (w.gone)
-			return err_set(err, -EINTR,
-				       "interrupted: nobody waits for this "
-				       "any more");
+			rc = -EINTR;
 	}
+	if (!rc && p->stacks)
+		rc = each_call(p, v, visit, ctx);
+	if (rc == -EINTR)
+		return err_set(err, rc, "interrupted: nobody waits for this any more");
 	return rc == -ENOMEM ? err_set(err, rc, "out of memory while reading arcs") : rc;
 }

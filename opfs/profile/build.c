@@ -36,26 +36,42 @@ size_t profile_picks_end(const struct profile_build *b, size_t i, bool same_app)
 
 enum { BLOCK_NODES = 2048 };
 
-int profile_read_nodes(const struct catalog *cat, const struct catalog_file *file,
-		       int (*visit)(void *ctx, const struct spec_sample_node *nodes,
-				    size_t nr),
-		       void *ctx, struct err *why)
+/* @rc: of opening @r, which is closed. */
+static int read_nodes(struct spec_sample_reader *r, int rc, profile_nodes_visit visit,
+		      void *ctx, struct err *why)
 {
-	CLEANUP(spec_sample_fini) struct spec_sample_reader r = { 0 };
 	struct spec_sample_node block[BLOCK_NODES];
-	int rc = catalog_samples(cat, file, &r, why);
 
 	if (rc)
 		return rc == -ENOMEM ? rc : 0;
-	for (uint32_t at = 0; (at = spec_sample_skip(&r, at)) < r.nr_nodes && !rc;) {
-		ssize_t got = spec_sample_read(&r, at, block, BLOCK_NODES, why);
+	for (uint32_t at = 0; (at = spec_sample_skip(r, at)) < r->nr_nodes && !rc;) {
+		ssize_t got = spec_sample_read(r, at, block, BLOCK_NODES, why);
 
 		if (got <= 0)
 			break;
 		rc = visit(ctx, block, (size_t)got);
 		at += (uint32_t)got;
 	}
+	spec_sample_fini(r);
 	return rc;
+}
+
+int profile_read_nodes(const struct catalog *cat, const struct catalog_file *file,
+		       profile_nodes_visit visit, void *ctx, struct err *why)
+{
+	struct spec_sample_reader r = { 0 };
+	int rc = catalog_samples(cat, file, &r, why);
+
+	return read_nodes(&r, rc, visit, ctx, why);
+}
+
+int profile_read_stack_nodes(const struct catalog *cat, const struct catalog_file *file,
+			     profile_nodes_visit visit, void *ctx, struct err *why)
+{
+	struct spec_sample_reader r = { 0 };
+	int rc = catalog_stack_samples(cat, file, &r, why);
+
+	return read_nodes(&r, rc, visit, ctx, why);
 }
 
 int profile_note_bad(struct profile_build *b, const struct catalog_file *file,

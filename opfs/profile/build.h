@@ -34,6 +34,9 @@ struct profile_build {
 	struct profile_pick *picks;
 	size_t nr_picks;
 	struct profile_arc_file *arc_files; /* p->arc_files */
+	struct profile_stacks *stacks;      /* p->stacks */
+	const size_t *first_stack; /* of a slice: of each file of the catalog the first
+				    * of its stacks, and the end; else NULL */
 	uint32_t kernel_app; /* with merge_kernel: that of the kernel and its modules */
 	uint64_t hit_bytes;
 	struct profile_where where;
@@ -57,10 +60,13 @@ size_t profile_picks_end(const struct profile_build *b, size_t i, bool same_app)
  * the reason is then in @why, which is empty otherwise.
  * Returns 0, -ENOMEM, or what the visitor returned.
  */
+typedef int (*profile_nodes_visit)(void *ctx, const struct spec_sample_node *nodes,
+				   size_t nr);
 int profile_read_nodes(const struct catalog *cat, const struct catalog_file *file,
-		       int (*visit)(void *ctx, const struct spec_sample_node *nodes,
-				    size_t nr),
-		       void *ctx, struct err *why);
+		       profile_nodes_visit visit, void *ctx, struct err *why);
+/* The same of its stacks, which it must have: keys are numbers of frames. */
+int profile_read_stack_nodes(const struct catalog *cat, const struct catalog_file *file,
+			     profile_nodes_visit visit, void *ctx, struct err *why);
 /* Lists a file as damaged if @why is not empty. */
 int profile_note_bad(struct profile_build *b, const struct catalog_file *file,
 		     const struct err *why);

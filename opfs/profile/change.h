@@ -25,8 +25,13 @@ double profile_growth(uint64_t samples, uint64_t total, uint64_t was, uint64_t w
 void profile_change_format(enum profile_change change, double growth,
 			   char out[PERCENT_MAX]);
 
-#define PROFILE_SIGMAS 3 /* standard errors that a difference must exceed to count */
-/* True if two shares differ by more than chance: a test of two proportions. */
+enum {
+	PROFILE_SIGMAS = 3, /* standard errors that a difference must exceed to count */
+	PROFILE_MANY = 100, /* samples whose errors are those of a normal curve */
+};
+/* True if two shares differ by more than chance: a test of two proportions.  Where less
+ * than PROFILE_MANY samples were to be expected on one side, the exact probability must
+ * be as small, too.  A single sample never tells. */
 bool profile_significant(uint64_t samples, uint64_t total, uint64_t was,
 			 uint64_t was_total);
 

@@ -102,6 +102,11 @@ static bool any_filing(const struct filing *f)
 	return f->by_program || f->by_itself;
 }
 
+static bool joins_kernel(const struct profile *p)
+{
+	return p->merge_lib || p->merge_kernel;
+}
+
 /*
  * Where one side files the kernel under programs and the other one by itself, they agree
  * only on all of it: then what was selected of each holds its way of filing.
@@ -118,7 +123,7 @@ static int check_filing(struct compare *c)
 		return 0;
 	whole = now.by_program ? of_now.by_program && of_was.by_itself
 			       : of_now.by_itself && of_was.by_program;
-	if (whole && c->now->joined && c->was->joined)
+	if (whole && joins_kernel(c->now) && joins_kernel(c->was))
 		return 0;
 	return err_set(c->err, -EINVAL,
 		       "the %s side files what programs cause in the kernel under the "

@@ -8,12 +8,6 @@
 #include "base/cleanup.h"
 #include "opfs/profile/profile.h"
 
-static void put_profile(struct profile **p)
-{
-	if (*p)
-		profile_put(*p);
-}
-
 static void add(uint64_t *to, const uint64_t *from, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
@@ -63,6 +57,7 @@ static int keep_rows(const struct profile *full, struct profile *p,
 		if (of[i] == ASIDE) {
 			row->aside = true;
 			row->samples = none;
+			row->children = NULL;
 			row->nr_hits = 0;
 			continue;
 		}
@@ -146,17 +141,19 @@ int profile_filter(struct profile *full,
 		   bool (*keep)(void *ctx, const struct profile_row *row), void *ctx,
 		   struct profile **out, struct err *err)
 {
-	CLEANUP(put_profile) struct profile *p = calloc(1, sizeof(*p));
+	CLEANUP(profile_putp) struct profile *p = calloc(1, sizeof(*p));
 	int rc;
 
 	if (!p)
 		return err_set(err, -ENOMEM, "out of memory");
 	p->refs = 1;
 	p->loaded = full->loaded;
-	p->joined = full->joined;
+	p->merge_lib = full->merge_lib;
+	p->merge_kernel = full->merge_kernel;
 	p->parent = profile_get(full);
 	p->cat = catalog_get(full->cat);
 	p->images = full->images;
+	p->stacks = full->stacks;
 	p->selected = full->selected;
 	p->nr_selected = full->nr_selected;
 	p->session = full->session;

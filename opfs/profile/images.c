@@ -69,6 +69,9 @@ static void ask_headers(const struct profile_build *b, struct identity *ids)
 		note_header(&ids[f->caller], h->is_kernel, h->mtime);
 		note_header(&ids[f->callee], h->cg_to_is_kernel, 0);
 	}
+	for (size_t i = 0; i < b->p->cat->nr_images; i++)
+		if (b->p->images[i].used) /* perhaps only in stacks */
+			note_header(&ids[i], b->p->cat->images[i].kernel, 0);
 }
 
 /* "/lib/modules/.../ext4.ko.xz" -> "ext4"; NULL if the path is no module's. */
@@ -264,7 +267,7 @@ static int take_result(struct profile_build *b, struct load_job *j)
 		img->state = SYM_NO_SYMBOLS;
 	if (img->state != SYM_OK)
 		rc = explain(b, img, j->table, j->table->reason, j->note);
-	if (!rc && j->table->nr_syms &&
+	if (!rc && (j->table->nr_syms || j->table->nr_entries) &&
 	    (sym_usable(img->state) || profile_stripped(j->table)))
 		img->table = TAKE(j->table);
 	return rc;

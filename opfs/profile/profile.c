@@ -12,7 +12,9 @@
 #include "opfs/profile/arcs.h"
 #include "opfs/profile/build.h"
 #include "opfs/profile/find.h"
+#include "opfs/profile/funcs.h"
 #include "opfs/profile/images.h"
+#include "opfs/profile/stacks.h"
 #include "opfs/profile/symbols.h"
 
 enum { BETTER_S = 30 };
@@ -112,7 +114,7 @@ static void pick_arcs(struct profile_build *b, const struct catalog_file *f)
 /* Files of arcs count only if arcs are wanted. */
 static int make_picks(struct profile_build *b, const uint32_t *selected, size_t nr)
 {
-	bool arcs = (b->p->loaded & PROFILE_ARCS) == PROFILE_ARCS;
+	bool arcs = profile_has_arcs(b->p->loaded);
 	struct profile *p = b->p;
 	uint32_t *copy;
 
@@ -167,7 +169,8 @@ static int make_pairs(struct profile_build *b)
 			arena_calloc(&p->arena, p->nr_classes, sizeof(*pair->samples));
 		if (!pair->samples)
 			return profile_no_memory(b);
-		p->images[pair->image].used = true;
+		if (!p->images[pair->image].used)
+			p->images[pair->image].used = true;
 		for (size_t k = i; k < end; k++)
 			pair->samples[b->picks[k].class] += b->picks[k].file->total;
 	}
@@ -296,15 +299,31 @@ static int keep_lists(struct profile_build *b)
 	return 0;
 }
 
+/* Pairs without a sample: those of a slice that has none of theirs. */
+static void drop_empty_pairs(struct profile *p)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < p->nr_pairs; i++)
+		if (profile_any_sample(p->pairs[i].samples, p->nr_classes))
+			p->pairs[nr++] = p->pairs[i];
+	p->nr_pairs = nr;
+}
+
 static int load_symbols(struct profile_build *b)
 {
-	int rc = profile_load_images(b);
+	bool sliced = b->first_stack;
+	int rc = sliced ? 0 : profile_load_images(b);
 
+	if (!rc && !sliced)
+		rc = profile_find_funcs(b);
 	if (!rc)
 		rc = profile_count(b);
 	if (!rc)
 		pairs_from_rows(b);
-	if (!rc && b->p->nr_arc_files)
+	if (!rc && sliced)
+		drop_empty_pairs(b->p);
+	if (!rc && profile_has_arcs(b->p->loaded))
 		rc = profile_read_arcs(b);
 	if (!rc)
 		rc = profile_name_rows(b);
@@ -320,6 +339,26 @@ static int name_session(struct profile_build *b)
 		strbuf_printf(&name, "%s%s", i ? "," : "", p->cat->dirs[i].session);
 	p->session = arena_strdup(&p->arena, strbuf_str(&name));
 	return strbuf_error(&name) || !p->session ? profile_no_memory(b) : 0;
+}
+
+/* Rows, and what is summed from them. */
+static int count(struct profile_build *b)
+{
+	struct profile *p = b->p;
+	int rc = p->loaded & PROFILE_SYMBOLS ? load_symbols(b) : 0;
+
+	if (rc)
+		return rc;
+	sum_classes(p);
+	p->bytes = sizeof(*p) + p->arena.total;
+	if (p->cat != b->q->cat)
+		p->bytes += p->cat->arena.total;
+	if ((p->loaded & PROFILE_HITS) == PROFILE_HITS) {
+		p->made = cache_new(2 * p->bytes + MADE_AT_LEAST);
+		if (!p->made)
+			return profile_no_memory(b);
+	}
+	return viewer_gone(b->v) ? profile_interrupted(b) : 0;
 }
 
 static int load(struct profile_build *b)
@@ -341,20 +380,9 @@ static int load(struct profile_build *b)
 	rc = make_pairs(b);
 	if (!rc)
 		profile_join_anonymous(b);
-	if (!rc && (p->loaded & PROFILE_SYMBOLS))
-		rc = load_symbols(b);
-	if (rc)
-		return rc;
-	sum_classes(p);
-	p->bytes = sizeof(*p) + p->arena.total;
-	if (p->cat != b->q->cat)
-		p->bytes += p->cat->arena.total;
-	if ((p->loaded & PROFILE_HITS) == PROFILE_HITS) {
-		p->made = cache_new(2 * p->bytes + MADE_AT_LEAST);
-		if (!p->made)
-			return profile_no_memory(b);
-	}
-	return viewer_gone(b->v) ? profile_interrupted(b) : 0;
+	if (!rc && (p->loaded & PROFILE_STACKS) == PROFILE_STACKS)
+		rc = profile_read_stacks(b);
+	return rc ? rc : count(b);
 }
 
 static bool may_become_better(const struct profile_image *img)
@@ -376,6 +404,21 @@ static int64_t find_until(const struct profile *p)
 	return 0;
 }
 
+/* Frees what only loading needs; @rc: how that ended. */
+static int finish(struct profile_build *b, int rc, struct profile **out)
+{
+	free(b->picks);
+	vec_fini(&b->rows);
+	vec_fini(&b->arcs);
+	profile_where_fini(&b->where);
+	vec_fini(&b->bad);
+	if (rc)
+		profile_put(b->p);
+	else
+		*out = b->p;
+	return rc;
+}
+
 int profile_load(const struct profile_query *q, struct profile **out, struct err *err)
 {
 	struct profile_build b = { .q = q, .syms = q->syms, .v = q->viewer, .err = err };
@@ -386,21 +429,70 @@ int profile_load(const struct profile_query *q, struct profile **out, struct err
 		return profile_no_memory(&b);
 	b.p->refs = 1;
 	b.p->loaded = q->needs;
-	b.p->joined = q->merge_lib || q->merge_kernel;
+	b.p->merge_lib = q->merge_lib;
+	b.p->merge_kernel = q->merge_kernel;
 	rc = take_catalog(&b);
 	rc = rc ? rc : load(&b);
-	free(b.picks);
-	vec_fini(&b.rows);
-	vec_fini(&b.arcs);
-	profile_where_fini(&b.where);
-	vec_fini(&b.bad);
-	if (rc)
-		profile_put(b.p);
-	else
-		*out = b.p;
 	if (!rc && q->needs != PROFILE_PAIRS)
 		b.p->until = find_until(b.p);
-	return rc;
+	return finish(&b, rc, out);
+}
+
+/* The files, and how they are shown, are those of the whole. */
+static int load_slice(struct profile_build *b, const struct profile *whole,
+		      const uint8_t *keep)
+{
+	struct profile *p = b->p;
+	int rc = 0;
+
+	p->session = whole->session;
+	p->images = whole->images;
+	p->selected = whole->selected;
+	p->nr_selected = whole->nr_selected;
+	p->axis = whole->axis;
+	p->nr_classes = whole->nr_classes;
+	p->classes = (void *)arena_memdup(&p->arena, whole->classes,
+					  whole->nr_classes * sizeof(*p->classes));
+	b->picks = calloc(whole->nr_selected + 1, sizeof(*b->picks));
+	if (!p->classes || !b->picks)
+		return profile_no_memory(b);
+	for (size_t c = 0; c < p->nr_classes; c++)
+		p->classes[c].total = 0;
+	for (size_t i = 0; i < whole->stacks->nr_files; i++) {
+		const struct profile_stack_file *f = &whole->stacks->files[i];
+
+		b->picks[b->nr_picks++] = (struct profile_pick){ .file = f->file,
+								 .app = f->app,
+								 .class = f->class };
+	}
+	qsort(b->picks, b->nr_picks, sizeof(*b->picks), compare_picks);
+	rc = make_pairs(b);
+	rc = rc ? rc : profile_slice_stacks(b, whole->stacks, keep);
+	return rc ? rc : count(b);
+}
+
+int profile_slice(struct profile *whole, const uint8_t *keep, unsigned needs,
+		  const struct viewer *v, struct profile **out, struct err *err)
+{
+	struct profile_query q = { .cat = whole->cat,
+				   .merge_lib = whole->merge_lib,
+				   .merge_kernel = whole->merge_kernel };
+	struct profile_build b = { .q = &q, .v = v, .err = err };
+	int rc;
+
+	b.p = calloc(1, sizeof(*b.p));
+	if (!b.p)
+		return profile_no_memory(&b);
+	b.p->refs = 1;
+	b.p->loaded = needs | PROFILE_STACKS;
+	b.p->merge_lib = whole->merge_lib;
+	b.p->merge_kernel = whole->merge_kernel;
+	b.kernel_app = (uint32_t)whole->cat->nr_images - 1;
+	b.p->until = whole->until;
+	b.p->whole = profile_get(whole);
+	b.p->cat = catalog_get(whole->cat);
+	rc = load_slice(&b, whole, keep);
+	return finish(&b, rc, out);
 }
 
 uint64_t profile_hit_vma(const struct profile *p, const struct profile_row *row,
@@ -441,8 +533,9 @@ void profile_put(struct profile *p)
 		return;
 	cache_free(p->made);
 	profile_put(p->base);
-	if (p->parent) {
+	if (p->parent || p->whole) {
 		profile_put(p->parent);
+		profile_put(p->whole);
 	} else {
 		for (size_t i = 0; p->images && i < p->cat->nr_images; i++)
 			sym_table_put(p->images[i].table);

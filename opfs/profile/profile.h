@@ -42,8 +42,13 @@ struct profile_row {
 	uint32_t app, image;   /* indices into catalog->images */
 	const struct sym *sym; /* SYMBOL */
 	const char *name;      /* demangled, or the image's shown name; never NULL */
+	/* Without @sym: its name in call trees; NULL: it may have several there. */
+	const char *in_trees;
 	uint64_t vma;
-	uint64_t *samples;   /* one a class; all 0: a symbol that only arcs know */
+	uint64_t *samples; /* one a class; all 0: a symbol that only arcs know */
+	/* With PROFILE_ARCS, where there are stacks: samples in it and all that it
+	 * called, of each stack once; else NULL. */
+	uint64_t *children;
 	const uint64_t *was; /* in a comparison: the older side's; NULL: not there */
 	bool gone;           /* only on the older side: @samples are of there */
 	bool aside;          /* filtered out: here only as end of an arc of others */
@@ -66,7 +71,7 @@ struct profile_raw_arc {
 	uint64_t from,
 		to; /* offsets in them as in struct sym; keys if there is no table */
 	uint32_t class;
-	uint32_t value;
+	uint64_t value;
 };
 
 struct profile_pair { /* what one image collected inside one application */
@@ -80,8 +85,9 @@ struct profile_image { /* parallel to catalog->images; set for those selected */
 	bool used;
 	bool whole; /* in a comparison: its functions are known on one side only */
 	struct sym_table *table; /* NULL: shown as itself */
-	enum sym_state state; /* with a table SYM_NO_SYMBOLS: it names PLT entries only */
-	const char *reason;   /* for `status`; NULL if all is well */
+	/* With a table SYM_NO_SYMBOLS: it has names of PLT entries only, and entries. */
+	enum sym_state state;
+	const char *reason; /* for `status`; NULL if all is well */
 	bool has_job;
 	const char *found;  /* a module's file, where image-path: has it; or NULL */
 	struct sym_job job; /* loaded it, and loads its lines and code; without cred */
@@ -90,13 +96,19 @@ struct profile_image { /* parallel to catalog->images; set for those selected */
 #define PROFILE_PAIRS 0u   /* totals of applications and images: enough for summary */
 #define PROFILE_SYMBOLS 1u /* rows by symbol too */
 #define PROFILE_HITS 3u    /* and where in them the samples are */
-#define PROFILE_ARCS 5u    /* rows by symbol and the arcs between them */
+#define PROFILE_STACKS 9u  /* rows by symbol, and the stacks */
+#define PROFILE_ARCS 13u   /* and the arcs between rows */
+
+static inline bool profile_has_arcs(unsigned needs)
+{
+	return (needs & PROFILE_ARCS) == PROFILE_ARCS;
+}
 
 struct profile {
-	int refs;            /* atomic */
-	unsigned loaded;     /* PROFILE_... */
-	bool joined;         /* merge:lib or merge:kernel: whose kernel is not asked */
-	enum spec_axis axis; /* what the classes differ in */
+	int refs;                     /* atomic */
+	unsigned loaded;              /* PROFILE_... */
+	bool merge_lib, merge_kernel; /* as asked: whose kernel it is is not */
+	enum spec_axis axis;          /* what the classes differ in */
 	struct catalog *cat; /* with merge_kernel: one with one more image, [kernel] */
 	struct arena arena;
 	struct profile_class *classes;
@@ -104,6 +116,7 @@ struct profile {
 	struct profile_row *rows; /* by image, application; symbols in no order */
 	struct profile_arc *arcs; /* by caller, then callee */
 	struct profile_image *images;
+	const struct profile_stacks *stacks; /* NULL: none were recorded, or loaded */
 	const uint32_t
 		*selected; /* file indices of the catalog: @nr_selected flat ones, then
 			    * @nr_arc_files of arcs */
@@ -118,6 +131,9 @@ struct profile {
 		*base; /* NULL, or the older side of profile_compare(): a reference */
 	struct profile *parent; /* NULL, or the one that profile_filter() chose from: a
 				 * reference; @images and the rows' strings are its own */
+	/* NULL, or the one whose stacks this is a slice of, see profile_slice(): a
+	 * reference; @images and the rows' strings are its own */
+	struct profile *whole;
 	/* Loading it anew may then show more: where a binary was missing or only exported
 	 * names are known, another file may have been installed.  See base/until.h. */
 	int64_t until;
@@ -179,6 +195,18 @@ static inline size_t profile_image_end(const struct profile_row *rows, size_t nr
 	return end;
 }
 
+/**
+ * profile_slice - the samples of some stacks
+ * @whole: with PROFILE_STACKS; a reference is taken
+ * @keep: of each of its stacks whether it is in the slice
+ * @needs: what reports need of it: PROFILE_SYMBOLS, HITS, STACKS, ARCS
+ * Its rows, hits, stacks and arcs are those of the samples with these stacks.  Samples
+ * whose own frame is not known count as code without a symbol.
+ * Returns 0, -EINTR, -ENOMEM, -E2BIG.
+ */
+int profile_slice(struct profile *whole, const uint8_t *keep, unsigned needs,
+		  const struct viewer *v, struct profile **out, struct err *err);
+
 /* The pair of an application and an image, or NULL; looks at one after another. */
 struct profile_pair *profile_pair_of(struct profile *p, uint32_t app, uint32_t image);
 
@@ -195,5 +223,9 @@ struct cache *profile_made(const struct profile *p);
 
 struct profile *profile_get(struct profile *p);
 void profile_put(struct profile *p); /* NULL is fine */
+static inline void profile_putp(struct profile **p)
+{
+	profile_put(*p);
+}
 
 #endif

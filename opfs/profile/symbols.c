@@ -6,29 +6,36 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/map.h"
 #include "opfs/profile/build.h"
 #include "opfs/profile/hits.h"
-#include "opfs/profile/images.h"
+#include "opfs/profile/nameless.h"
+#include "opfs/profile/stacks.h"
 
 /* From sample files to rows by symbol: nodes are read in blocks and counted in arrays. */
 
 /* ---- rows */
 
-static void describe_row(const struct profile_build *b, struct profile_row *row)
+static int describe_nameless(const struct profile_build *b, struct profile_row *row)
 {
 	const struct sym_table *table = b->p->images[row->image].table;
 
-	if (row->sym) {
-		row->kind = PROFILE_ROW_SYMBOL;
-		row->name = row->sym->name;
-		row->vma = row->sym->vma;
-	} else if (!table || profile_stripped(table)) {
-		row->kind = PROFILE_ROW_IMAGE;
-		row->name = b->p->cat->images[row->image].shown;
-	} else {
-		row->kind = PROFILE_ROW_NONE;
-		row->name = "(no symbol)";
-	}
+	row->kind = profile_nameless_kind(b, row->image);
+	row->name = profile_nameless_row(b, row->image);
+	if (table && table->nr_entries)
+		return 0;
+	row->in_trees = profile_nameless_func(b, row->image, NULL);
+	return row->in_trees ? 0 : -ENOMEM;
+}
+
+static int describe_row(const struct profile_build *b, struct profile_row *row)
+{
+	if (!row->sym)
+		return describe_nameless(b, row);
+	row->kind = PROFILE_ROW_SYMBOL;
+	row->name = row->sym->name;
+	row->vma = row->sym->vma;
+	return 0;
 }
 
 struct profile_row *profile_add_row(struct profile_build *b,
@@ -41,8 +48,13 @@ struct profile_row *profile_add_row(struct profile_build *b,
 		.samples = arena_calloc(&b->p->arena, b->p->nr_classes, sizeof(uint64_t)),
 	};
 
-	describe_row(b, &row);
-	if (!row.samples || vec_push(&b->rows, row))
+	if (profile_has_arcs(b->p->loaded) && b->stacks) {
+		row.children =
+			arena_calloc(&b->p->arena, b->p->nr_classes, sizeof(uint64_t));
+		if (!row.children)
+			return NULL;
+	}
+	if (describe_row(b, &row) || !row.samples || vec_push(&b->rows, row))
 		return NULL;
 	return &b->rows.data[b->rows.len - 1];
 }
@@ -138,6 +150,7 @@ static int keep_nodes(void *ctx, const struct spec_sample_node *nodes, size_t nr
 
 static int count_file(struct bins *n, const struct profile_pick *pick)
 {
+	profile_nodes_visit visit = n->keep_spots ? keep_nodes : count_nodes;
 	struct profile_build *b = n->b;
 	struct err why = { 0 };
 	int rc;
@@ -145,8 +158,8 @@ static int count_file(struct bins *n, const struct profile_pick *pick)
 	if (viewer_gone(b->v))
 		return profile_interrupted(b);
 	n->class = pick->class;
-	rc = profile_read_nodes(b->p->cat, pick->file,
-				n->keep_spots ? keep_nodes : count_nodes, n, &why);
+	rc = b->first_stack ? profile_slice_nodes(b, pick->file, visit, n)
+			    : profile_read_nodes(b->p->cat, pick->file, visit, n, &why);
 	if (rc == -ENOMEM)
 		return profile_no_memory(b);
 	return rc ? rc : profile_note_bad(b, pick->file, &why);
@@ -270,7 +283,7 @@ int profile_count(struct profile_build *b)
 
 	for (size_t i = 0, end; i < b->nr_picks && !rc; i = end) {
 		end = profile_picks_end(b, i, false);
-		if (hits || b->p->images[b->picks[i].file->image].table)
+		if (hits || b->first_stack || b->p->images[b->picks[i].file->image].table)
 			rc = count_image(b, i, end);
 		else
 			rc = count_whole(b, i, end);
@@ -287,11 +300,12 @@ static bool may_be_mangled(const char *name)
 	       (name[1] == 'Z' || name[1] == 'R' || name[1] == 'D' || name[1] == 'G');
 }
 
-/* The mangled names of sampled symbols, each once: image by image, as rows are. */
+/* The mangled names of symbols, each once: image by image, as rows and functions are. */
 struct mangled {
 	VEC(const char *) names;
-	uint32_t *of_sym; /* of the image at hand: 1 + index into names, 0: none yet */
-	uint32_t *of_row; /* the same for every row */
+	uint32_t *of_sym;  /* of the image at hand: 1 + index into names, 0: none yet */
+	uint32_t *of_row;  /* the same for every row, */
+	uint32_t *of_func; /* and for every function in stacks */
 };
 
 static void mangled_fini(struct mangled *m)
@@ -299,56 +313,85 @@ static void mangled_fini(struct mangled *m)
 	vec_fini(&m->names);
 	free(m->of_sym);
 	free(m->of_row);
+	free(m->of_func);
 }
 
-/* @rows are of one image; @of_row is theirs. */
-static int collect_image(struct mangled *m, const struct profile_row *rows, size_t nr,
-			 const struct sym_table *table, uint32_t *of_row)
+static int collect(struct mangled *m, const struct sym *sym,
+		   const struct sym_table *table, uint32_t *out)
 {
-	for (size_t i = 0; i < nr; i++) {
-		const struct sym *sym = rows[i].sym;
-		uint32_t *slot;
+	uint32_t *slot;
 
-		if (!sym || !may_be_mangled(sym->name))
-			continue;
-		slot = &m->of_sym[sym - table->syms];
-		if (!*slot) {
-			if (vec_push(&m->names, sym->name))
-				return -ENOMEM;
-			*slot = (uint32_t)m->names.len;
-		}
-		of_row[i] = *slot;
+	if (!sym || !may_be_mangled(sym->name))
+		return 0;
+	slot = &m->of_sym[sym - table->syms];
+	if (!*slot) {
+		if (vec_push(&m->names, sym->name))
+			return -ENOMEM;
+		*slot = (uint32_t)m->names.len;
 	}
+	*out = *slot;
 	return 0;
+}
+
+/* Takes the rows and functions of @image, from *row and *func on. */
+static int collect_image(struct mangled *m, const struct profile_build *b, uint32_t image,
+			 size_t *row, size_t *func)
+{
+	const struct sym_table *table = b->p->images[image].table;
+	const struct profile_stacks *s = b->stacks;
+	int rc = 0;
+
+	free(m->of_sym);
+	m->of_sym = calloc((table ? table->nr_syms : 0) + 1, sizeof(*m->of_sym));
+	if (!m->of_sym)
+		return -ENOMEM;
+	for (; *row < b->rows.len && b->rows.data[*row].image == image && !rc; ++*row)
+		rc = collect(m, b->rows.data[*row].sym, table, &m->of_row[*row]);
+	for (; s && *func < s->nr_funcs && s->funcs[*func].image == image && !rc; ++*func)
+		rc = collect(m, s->funcs[*func].sym, table, &m->of_func[*func]);
+	return rc;
 }
 
 static int collect_names(const struct profile_build *b, struct mangled *m)
 {
+	const struct profile_stacks *s = b->stacks;
+	size_t row = 0, func = 0;
 	int rc = 0;
 
 	m->of_row = calloc(b->rows.len + 1, sizeof(*m->of_row));
-	if (!m->of_row)
+	m->of_func = calloc((s ? s->nr_funcs : 0) + 1, sizeof(*m->of_func));
+	if (!m->of_row || !m->of_func)
 		return -ENOMEM;
-	for (size_t i = 0, end; i < b->rows.len && !rc; i = end) {
-		const struct profile_row *rows = &b->rows.data[i];
-		const struct sym_table *table = b->p->images[rows->image].table;
-
-		end = profile_image_end(b->rows.data, b->rows.len, i);
-		if (!table)
-			continue;
-		free(m->of_sym);
-		m->of_sym = calloc(table->nr_syms + 1, sizeof(*m->of_sym));
-		rc = m->of_sym ? collect_image(m, rows, end - i, table, m->of_row + i)
-			       : -ENOMEM;
-	}
+	for (uint32_t i = 0; i < b->p->cat->nr_images && !rc; i++)
+		if (b->p->images[i].used)
+			rc = collect_image(m, b, i, &row, &func);
 	return rc;
+}
+
+/* Every sampled function is at the end of a stack, whose names are known. */
+static int name_sliced(struct profile_build *b)
+{
+	CLEANUP(map_u64_fini) struct map_u64 of_sym = { 0 };
+	uint64_t func;
+
+	for (size_t i = 0; i < b->stacks->nr_funcs; i++)
+		if (b->stacks->funcs[i].sym &&
+		    map_u64_set(&of_sym, (uintptr_t)b->stacks->funcs[i].sym, i))
+			return profile_no_memory(b);
+	vec_for(&b->rows, row)
+		if (row->sym && map_u64_get(&of_sym, (uintptr_t)row->sym, &func))
+			row->name = b->stacks->funcs[func].name;
+	return 0;
 }
 
 int profile_name_rows(struct profile_build *b)
 {
 	CLEANUP(mangled_fini) struct mangled m = { 0 };
+	const char *const *names;
 	int rc;
 
+	if (b->first_stack)
+		return name_sliced(b);
 	if (collect_names(b, &m))
 		return profile_no_memory(b);
 	if (!m.names.len)
@@ -359,8 +402,14 @@ int profile_name_rows(struct profile_build *b)
 		return profile_interrupted(b);
 	if (rc == -ENOMEM)
 		return profile_no_memory(b);
-	for (size_t i = 0; i < b->rows.len && !rc; i++)
+	if (rc)
+		return 0; /* a name broke the demangler: all names stay as they are */
+	names = (const char *const *)b->p->names->name;
+	for (size_t i = 0; i < b->rows.len; i++)
 		if (m.of_row[i])
-			b->rows.data[i].name = b->p->names->name[m.of_row[i] - 1];
-	return 0; /* a name broke the demangler: all names stay as they are */
+			b->rows.data[i].name = names[m.of_row[i] - 1];
+	for (size_t i = 0; b->stacks && i < b->stacks->nr_funcs; i++)
+		if (m.of_func[i])
+			b->stacks->funcs[i].name = names[m.of_func[i] - 1];
+	return 0;
 }

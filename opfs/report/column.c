@@ -65,6 +65,11 @@ static bool wants_diff(const struct view *v)
 	return v->p->base != NULL;
 }
 
+static bool wants_children(const struct view *v)
+{
+	return v->options.children;
+}
+
 static bool wants_lines(const struct view *v)
 {
 	return v->options.show_lines;
@@ -98,6 +103,17 @@ static void add_vma(const struct column_at *at, struct strbuf *out)
 static void add_samples(const struct column_at *at, struct strbuf *out)
 {
 	strbuf_number(out, samples_of(at), 0);
+}
+
+static void add_children(const struct column_at *at, struct strbuf *out)
+{
+	strbuf_number(out, at->row->children ? at->row->children[at->class] : 0, 0);
+}
+
+static void add_children_share(const struct column_at *at, struct strbuf *out)
+{
+	add_percent(at->row->children ? at->row->children[at->class] : 0,
+		    view_whole(at->v, at->class), out);
 }
 
 static void add_cumulated(const struct column_at *at, struct strbuf *out)
@@ -186,6 +202,8 @@ static const struct column before[] = {
 	{ "vma", 9, wants_vma, add_vma },
 };
 static const struct column of_class[] = {
+	{ "total", 9, wants_children, add_children },
+	{ "%", 9, wants_children, add_children_share },
 	{ "samples", 9, NULL, add_samples },
 	{ "cum. samples", 14, wants_cumulated, add_cumulated },
 	{ "%", 9, NULL, add_share },

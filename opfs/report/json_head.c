@@ -151,18 +151,11 @@ void json_sessions(struct json *j, const struct profile *p)
 
 /* ---- images */
 
-/* Of the file that was read, else of the one that was sampled. */
 static void add_build_id(struct json *j, const struct profile *p, uint32_t image)
 {
-	const struct spec_image_row *row = p->cat->images[image].row;
-	const struct sym_table *t = p->images[image].table;
+	struct build_id id = report_build_id(p, image);
 	char hex[BUILD_ID_TEXT];
-	struct build_id id = { 0 };
 
-	if (t)
-		id = t->build_id;
-	else if (row)
-		id = row->build_id;
 	build_id_format(&id, hex);
 	json_key(j, "build_id");
 	json_string(j, id.len ? hex : NULL);

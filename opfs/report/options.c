@@ -34,6 +34,9 @@ static const struct switch_row switches[] = {
 	SWITCH(WITH_EXCLUDE_DEPENDENT, view.exclude_dependent),
 	SWITCH(WITH_INLINES, inlines),
 	SWITCH(WITH_SOURCE, source),
+	SWITCH(WITH_CHILDREN, view.children),
+	SWITCH(WITH_INVERTED, inverted),
+	SWITCH(WITH_ICICLE, icicle),
 };
 
 static const struct {

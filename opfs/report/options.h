@@ -22,6 +22,8 @@ struct options {
 	bool debug_info;               /* with:debug-info */
 	bool inlines;                  /* with:inlines */
 	bool source;                   /* with:source */
+	bool inverted;                 /* with:inverted */
+	bool icicle;                   /* with:icicle */
 	const struct spec_value *span; /* time: or last:, NULL: neither was given */
 	const char *span_tag;          /* which of both */
 	const char *syntax;            /* as objdump -M; NULL: none given */

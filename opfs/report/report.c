@@ -100,6 +100,14 @@ void report_event(const struct profile_class *c, struct strbuf *out)
 		strbuf_printf(out, ":0x%02" PRIx64, c->unit_mask);
 }
 
+struct build_id report_build_id(const struct profile *p, uint32_t image)
+{
+	const struct spec_image_row *row = p->cat->images[image].row;
+	const struct sym_table *t = p->images[image].table;
+
+	return t ? t->build_id : row ? row->build_id : (struct build_id){ 0 };
+}
+
 void report_wholes(const struct profile *p, struct strbuf *out)
 {
 	for (size_t i = 0; i < p->cat->nr_images; i++) {

@@ -127,6 +127,8 @@ void report_unsplit(const struct report_job *job, struct strbuf *out);
 void report_header(const struct report_job *job, struct strbuf *out);
 /* Images whose functions cannot be compared, and why: for reports that show functions. */
 void report_wholes(const struct profile *p, struct strbuf *out);
+/* That of the file that was read, else of the one that was sampled. */
+struct build_id report_build_id(const struct profile *p, uint32_t image);
 /* What a renderer returns at its end: strbuf_error(), with a message. */
 int report_done(const struct strbuf *out, struct err *err);
 /* -EINTR and -ENOMEM with a message. */

@@ -20,7 +20,7 @@ static void add_file(const struct report *r, struct strbuf *out)
 		where = " (where calls were recorded)";
 	else if (r->symbol && !r->more)
 		where = " (in directories of symbol:)";
-	strbuf_printf(out, "  %-12s %s%s\n", r->name, r->doc, where);
+	strbuf_printf(out, "  %-13s %s%s\n", r->name, r->doc, where);
 }
 
 static void add_intro(const struct report_job *job, struct strbuf *out)

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+
 #include "base/cleanup.h"
 #include "opfs/report/column.h"
 #include "opfs/report/report.h"
+#include "opfs/report/whole_stacks.h"
 
 static int render_symbols(const struct report_job *job, struct strbuf *out,
 			  struct err *err)
@@ -33,11 +36,28 @@ static int render_symbols(const struct report_job *job, struct strbuf *out,
 	return report_done(out, err);
 }
 
+static unsigned needs_more(const struct options *o)
+{
+	return o->view.children ? PROFILE_ARCS : 0;
+}
+
+static int check(const struct report_job *job, struct err *err)
+{
+	if (!job->o->view.children)
+		return 0;
+	if (job->o->tags & OPTION_TAG(DIFF))
+		return err_set(err, -EINVAL,
+			       "with:children shows one session: leave it or diff: out");
+	return whole_stacks_check(job, "with:children", err);
+}
+
 const struct report report_symbols = {
 	.name = "report",
 	.doc = "samples by symbol, as opreport -l",
 	.needs = PROFILE_SYMBOLS,
+	.needs_more = needs_more,
+	.check = check,
 	.tags = REPORT_TAGS_ROWS | OPTION_TAG(SORT) | OPTION_TAG(DIFF),
-	.words = REPORT_WORDS_TABLE,
+	.words = REPORT_WORDS_TABLE | OPTION_WITH(CHILDREN),
 	.render = render_symbols,
 };

@@ -22,10 +22,16 @@ static bool is_excluded(const struct view_options *o, uint32_t app, uint32_t ima
 	return o->exclude_dependent && app != image;
 }
 
+/* What rows are ordered by, and measured with the threshold. */
+static const uint64_t *weight(const struct view *v, const struct profile_row *row)
+{
+	return v->options.children && row->children ? row->children : row->samples;
+}
+
 static int by_samples(const struct view *v, const struct profile_row *a,
 		      const struct profile_row *b)
 {
-	return v->p->nr_classes ? compare_numbers(b->samples[0], a->samples[0]) : 0;
+	return v->p->nr_classes ? compare_numbers(weight(v, b)[0], weight(v, a)[0]) : 0;
 }
 
 static int by_image(const struct view *v, const struct profile_row *a,
@@ -64,12 +70,9 @@ static int compare_places(const struct line_place *a, const struct line_place *b
 	return order ? order : compare_numbers(a->line, b->line);
 }
 
-/* The part of a file's name that is shown and sorted by. */
-static const char *file_name(const struct view_options *o, const char *file)
+const char *view_file_name(const struct view_options *o, const char *file)
 {
-	const char *slash = o->long_filenames ? NULL : strrchr(file, '/');
-
-	return slash ? slash + 1 : file;
+	return o->long_filenames ? file : basename(file);
 }
 
 /* @out->file: the part of the name that is shown, never NULL. */
@@ -77,7 +80,7 @@ static void place_of(const struct view *v, const struct profile_row *row,
 		     struct line_place *out)
 {
 	if (lines_of_row(v->options.lines, row, out))
-		out->file = file_name(&v->options, out->file);
+		out->file = view_file_name(&v->options, out->file);
 	else
 		*out = (struct line_place){ .file = "" };
 }
@@ -92,6 +95,15 @@ static int by_debug(const struct view *v, const struct profile_row *a,
 	place_of(v, a, &x);
 	place_of(v, b, &y);
 	return compare_places(&x, &y);
+}
+
+uint64_t view_whole(const struct view *v, size_t class)
+{
+	const struct profile *p = v->p;
+
+	while (p->parent)
+		p = p->parent;
+	return p->classes[class].total;
 }
 
 double view_share(const struct view *v, const struct profile_row *row, size_t class)
@@ -282,7 +294,7 @@ static uint64_t key_number(const struct sorter *s, enum view_key key, size_t i)
 
 	switch (key) {
 	case VIEW_BY_SAMPLES:
-		return s->v->p->nr_classes ? ~row->samples[0] : 0;
+		return s->v->p->nr_classes ? ~weight(s->v, row)[0] : 0;
 	case VIEW_BY_IMAGE:
 		return s->ranks[row->image];
 	case VIEW_BY_APP:
@@ -497,7 +509,7 @@ const char *view_image_name(const struct profile *p, const struct view_options *
 	const char *found = p->images[image].found;
 
 	if (found)
-		return file_name(o, found);
+		return view_file_name(o, found);
 	return o->long_filenames ? img->shown : img->base;
 }
 
@@ -508,7 +520,7 @@ void view_place(const struct view_options *o, const struct line_place *at,
 		strbuf_puts(out, "(no location information)");
 		return;
 	}
-	escape_text(out, file_name(o, at->file));
+	escape_text(out, view_file_name(o, at->file));
 	strbuf_printf(out, ":%" PRIu32, at->line);
 }
 
@@ -547,7 +559,9 @@ static bool reaches(const struct view *v, const struct profile_row *row)
 	if (v->p->base && v->p->nr_classes)
 		return changed_enough(v, row);
 	for (size_t c = 0; c < v->p->nr_classes; c++)
-		if (percent_of(row->samples[c], v->totals[c]) >= v->options.threshold)
+		if (percent_of(weight(v, row)[c],
+			       v->options.children ? view_whole(v, c) : v->totals[c]) >=
+		    v->options.threshold)
 			return true;
 	return false;
 }
@@ -589,7 +603,7 @@ static void choose_rows(struct view *v, const bool *called)
 			continue;
 		if (called[i])
 			note_columns(v, row);
-		else if (!profile_any_sample(row->samples, p->nr_classes))
+		else if (!profile_any_sample(weight(v, row), p->nr_classes))
 			continue;
 		if (row->aside)
 			continue;

@@ -36,6 +36,7 @@ struct view_options {   /* zeros are the defaults */
 	bool no_header;
 	bool global_percent;       /* dependent images: percent of the whole */
 	bool only_called;          /* rows without a sample too, at the ends of arcs */
+	bool children;             /* columns total and %; rows with a total, by that */
 	bool exclude_dependent;    /* only samples of an application's own image */
 	const struct lines *lines; /* LINES_OF_SYMBOLS of the rows, for sort:debug and the
 				    * next; outlives the view; NULL: none is known */
@@ -66,6 +67,10 @@ struct view {
 int view_init(struct view *v, const struct profile *p, const struct view_options *o);
 void view_fini(struct view *v);
 
+/* What percentages of row->children are of: all samples before symbol: and the
+ * like chose rows. */
+uint64_t view_whole(const struct view *v, size_t class);
+
 /* The samples of a row; in a comparison also of the older side; 0 if it was not there. */
 static inline uint64_t view_now(const struct profile_row *row, size_t class)
 {
@@ -83,6 +88,8 @@ double view_growth(const struct view *v, const struct profile_row *row, size_t c
 /* In a comparison: do the shares of a row differ by more than chance? */
 bool view_sure(const struct view *v, const struct profile_row *row, size_t class);
 
+/* The part of a file's path that is shown and sorted by. */
+const char *view_file_name(const struct view_options *o, const char *file);
 /*
  * The shown name of @image: its path, or only the last part; of a module that image-path:
  * has, that of the file there, as opreport does.

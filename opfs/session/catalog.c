@@ -10,7 +10,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/share.h"
+#include "base/strbuf.h"
+#include "libspec/stack/stack_format.h"
 #include "opfs/session/catalog_known.h"
 
 bool catalog_is_live(const struct catalog_dir *d)
@@ -18,22 +21,43 @@ bool catalog_is_live(const struct catalog_dir *d)
 	return d->has_live ? !d->live.closed : !strcmp(d->session, "current");
 }
 
+/* Those at @at of the copy of a live session. */
+static int copied_samples(const struct catalog *c, const struct catalog_file *f, off_t at,
+			  uint32_t nr, struct spec_sample_reader *out, struct err *err)
+{
+	int fd = fcntl(c->copy_fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+
+	if (fd < 0)
+		return err_errno(err, -errno, "%s", f->path);
+	*out = (struct spec_sample_reader){
+		.fd = fd, .nr_nodes = nr, .nodes_off = at, .header = f->header
+	};
+	return 0;
+}
+
 int catalog_samples(const struct catalog *c, const struct catalog_file *f,
 		    struct spec_sample_reader *out, struct err *err)
 {
 	const struct catalog_dir *d = &c->dirs[f->dir];
-	int fd;
 
 	if (c->copy_fd < 0 || !catalog_is_live(d))
 		return spec_sample_open_as(d->fd, f->path, d->abi, out, err);
-	fd = fcntl(c->copy_fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	if (fd < 0)
-		return err_errno(err, -errno, "%s", f->path);
-	*out = (struct spec_sample_reader){ .fd = fd,
-					    .nr_nodes = f->nr_nodes,
-					    .nodes_off = f->copy_off,
-					    .header = f->header };
-	return 0;
+	return copied_samples(c, f, f->copy_off, f->nr_nodes, out, err);
+}
+
+int catalog_stack_samples(const struct catalog *c, const struct catalog_file *f,
+			  struct spec_sample_reader *out, struct err *err)
+{
+	const struct catalog_dir *d = &c->dirs[f->dir];
+	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
+
+	if (c->copy_fd >= 0 && catalog_is_live(d))
+		return copied_samples(c, f, f->stacks.copy_off, f->stacks.nr_nodes, out,
+				      err);
+	strbuf_printf(&path, SPEC_STACK_DIR "/%s", f->path);
+	if (strbuf_error(&path))
+		return err_errno(err, -ENOMEM, "%s", f->path);
+	return spec_sample_open(d->fd, strbuf_str(&path), out, err);
 }
 
 static int compare_session(const void *session, const void *dir)
@@ -92,9 +116,11 @@ static uint64_t catalog_bytes(const struct catalog *c)
 		const struct catalog_dir *d = &c->dirs[i];
 
 		if (!d->part)
-			bytes += (d->rows.nr + d->regions.starts.used + d->tasks.nr) *
+			bytes += (d->rows.nr + d->regions.starts.used + d->tasks.nr +
+				  d->stack_images.nr) *
 					 ROW +
-				 d->tasks.texts.total + (d->fd >= 0 ? fd : 0);
+				 d->tasks.texts.total + (d->fd >= 0 ? fd : 0) +
+				 (d->frames_fd >= 0 ? fd : 0);
 	}
 	return bytes;
 }
@@ -164,6 +190,9 @@ void catalog_dir_fini(struct catalog_dir *d)
 {
 	if (d->fd >= 0)
 		close(d->fd);
+	if (d->frames_fd >= 0)
+		close(d->frames_fd);
+	spec_stack_images_fini(&d->stack_images);
 	spec_images_fini(&d->rows);
 	spec_regions_fini(&d->regions);
 	spec_tasks_fini(&d->tasks);

@@ -20,6 +20,7 @@
 #include "libspec/session/tasks.h"
 #include "libspec/spec/match.h"
 #include "libspec/spec/span.h"
+#include "libspec/stack/stack_images.h"
 #include "opfs/session/archive_dir.h"
 
 /*
@@ -39,6 +40,14 @@ struct catalog_image {
 
 #define CATALOG_NO_IMAGE UINT32_MAX
 
+/* The sample file of the same name in the session's "stacks": its keys are numbers of
+ * nodes of the table of frames. */
+struct catalog_stacks {
+	uint64_t total;
+	off_t copy_off;    /* as of the file itself */
+	uint32_t nr_nodes; /* 0: there is none */
+};
+
 struct catalog_file {
 	struct spec_name name;
 	char *path;          /* relative to the session's directory */
@@ -48,6 +57,7 @@ struct catalog_file {
 	uint64_t total;      /* sum of its values */
 	off_t copy_off;      /* its nodes in catalog.copy_fd, if there is one */
 	uint32_t nr_nodes;
+	struct catalog_stacks stacks; /* of a flat file */
 	struct spec_sample_header header;
 	const struct spec_task *task; /* NULL: not separated, or unknown; see
 				       * catalog_task() */
@@ -65,6 +75,12 @@ struct catalog_dir {
 		*abi;         /* of another kind of machine; NULL: of this, or none */
 	const char *machine;  /* static: that other kind; NULL: this one */
 	struct catalog *part; /* all of this is borrowed from it; NULL: owned */
+	int frames_fd;        /* the table of its stacks; -1: it has none */
+	uint32_t max_frames;  /* that are read of it, also if it grows */
+	struct spec_stack_images stack_images;
+	/* of each number in these the index into catalog.images, or CATALOG_NO_IMAGE; not
+	 * borrowed */
+	const uint32_t *image_of_stack;
 	struct spec_images rows;
 	struct spec_regions regions;
 	struct spec_tasks tasks; /* empty unless samples are separated by thread */
@@ -109,6 +125,7 @@ struct catalog {
 	uint64_t charged;    /* bytes, see catalog_charge() */
 	uid_t charged_to;
 	size_t nr_dirs, nr_images, nr_files, nr_flat, nr_bad;
+	size_t nr_stacks; /* flat files that have stacks */
 };
 
 /**
@@ -118,6 +135,9 @@ struct catalog {
  */
 int catalog_samples(const struct catalog *c, const struct catalog_file *f,
 		    struct spec_sample_reader *out, struct err *err);
+/* The same of its stacks, which it must have. */
+int catalog_stack_samples(const struct catalog *c, const struct catalog_file *f,
+			  struct spec_sample_reader *out, struct err *err);
 /* May a collector be writing to it?  Then the catalog has a copy of it in copy_fd. */
 bool catalog_is_live(const struct catalog_dir *d);
 /**

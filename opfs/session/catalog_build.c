@@ -130,13 +130,8 @@ static int by_name(struct catalog_build *b, const struct spec_image *name,
 	return 0;
 }
 
-/*
- * The index of an image of the session that is being read.  A binary is one image
- * whatever sessions call it: one that a session stored as PATH#ID may be PATH in another.
- * A second binary of the same name gets a name of this form.
- */
-static int add_image(struct catalog_build *b, const struct spec_image *name,
-		     uint32_t *out)
+int catalog_build_image(struct catalog_build *b, const struct spec_image *name,
+			uint32_t *out)
 {
 	CLEANUP(strbuf_fini) struct strbuf binary = { 0 };
 	const struct spec_image_row *row;
@@ -183,10 +178,10 @@ int catalog_build_file(struct catalog_build *b, const struct spec_name *n,
 	bool flat = n->callee.kind == SPEC_IMAGE_NONE;
 	int rc;
 
-	rc = add_image(b, &n->app, &f.app);
-	rc = rc ? rc : add_image(b, &n->image, &f.image);
+	rc = catalog_build_image(b, &n->app, &f.app);
+	rc = rc ? rc : catalog_build_image(b, &n->image, &f.image);
 	if (!rc && !flat)
-		rc = add_image(b, &n->callee, &f.callee);
+		rc = catalog_build_image(b, &n->callee, &f.callee);
 	if (rc)
 		return rc;
 	b->image_list.data[f.image].kernel |= r->header.is_kernel != 0;
@@ -256,6 +251,7 @@ int catalog_build_finish(struct catalog_build *b)
 	for (size_t i = 0; i < c->nr_flat; i++) {
 		c->files[i] = b->flat.data[i];
 		c->total += c->files[i].total;
+		c->nr_stacks += c->files[i].stacks.nr_nodes != 0;
 	}
 	for (size_t i = 0; i < b->cg.len; i++)
 		c->files[c->nr_flat + i] = b->cg.data[i];

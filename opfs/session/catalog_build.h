@@ -58,6 +58,14 @@ int catalog_build_push_bad(struct catalog_build *b, const char *path, const char
 int catalog_build_bad(struct catalog_build *b, const char *path, const char *reason);
 
 /**
+ * catalog_build_image - the index of an image of the session that is being read
+ * A binary is one image whatever sessions call it: one that a session stored as PATH#ID
+ * may be PATH in another.  A second binary of the same name gets a name of this form.
+ */
+int catalog_build_image(struct catalog_build *b, const struct spec_image *name,
+			uint32_t *out);
+
+/**
  * catalog_build_file - adds a sample file of the session that is being read
  * @n, @path: its name, and its path in the session; copied
  * @r: its header and the number of its nodes

@@ -33,6 +33,8 @@ void catalog_hash(struct catalog *c)
 		h = mix(h, &f->dir, sizeof(f->dir));
 		h = mix(h, f->path, strlen(f->path));
 		h = mix(h, &f->total, sizeof(f->total));
+		h = mix(h, &f->stacks.total, sizeof(f->stacks.total));
+		h = mix(h, &f->stacks.nr_nodes, sizeof(f->stacks.nr_nodes));
 		h = mix(h, &f->header, sizeof(f->header));
 	}
 	for (size_t i = 0; i < c->nr_bad; i++) {

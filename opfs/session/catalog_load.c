@@ -14,70 +14,18 @@
 #include "base/strbuf.h"
 #include "libspec/session/manifest.h"
 #include "libspec/session/session.h"
+#include "libspec/stack/stack_format.h"
 #include "opfs/session/catalog_build.h"
+#include "opfs/session/catalog_read.h"
+#include "opfs/session/catalog_stacks.h"
 
-enum { COPY_NODES = 4096 };
-
-/* Of a session whose owner is not trusted: one user must not keep others waiting, nor
- * fill memory and disk.  50,000 files took 4 s of processor time. */
-#define MAX_NS (5 * CLOCK_NS_PER_S)
-#define FREE_NS (100 * CLOCK_NS_PER_MS)
-enum { MAX_TABLE = 4 << 20, MAX_ARENA = 64 << 20, MAX_COPY = 256 << 20 };
-
-/* ---- bounds */
-
-static int too_large(const struct catalog_build *b, struct err *err)
-{
-	return err_set(err, -EFBIG,
-		       "session %.100s: too large to be read for several users (its "
-		       "owner is not trusted with more): read it with opfs cat, or mount "
-		       "it for yourself",
-		       b->c->dirs[b->dir].session);
-}
-
-/* The time that reading this session took: of the processor, or, while it waited for the
- * disk or for others, half of it. */
-static uint64_t spent_ns(const struct catalog_build *b)
-{
-	uint64_t cpu = clock_thread_ns() - b->begun_cpu_ns;
-	uint64_t all = clock_mono_ns() - b->begun_ns;
-
-	return cpu > all / 2 ? cpu : all / 2;
-}
-
-/* What of that counts as the owner's: live sessions are read again and again. */
-static uint64_t kept_waiting_ns(const struct catalog_build *b)
-{
-	uint64_t spent = spent_ns(b);
-
-	return spent > FREE_NS ? spent - FREE_NS : 0;
-}
-
-/* Is it time to stop? */
-static int check_bounds(const struct catalog_build *b, struct err *err)
-{
-	if (viewer_gone(b->viewer))
-		return err_set(err, -EINTR, "interrupted");
-	if (b->max_ns && (spent_ns(b) > b->max_ns || b->c->arena.total > b->max_arena ||
-			  b->copied > b->max_copied))
-		return too_large(b, err);
-	return 0;
-}
-
-/* @left_ns: what the owner's sessions may take now */
-static void set_bounds(struct catalog_build *b, uint64_t left_ns)
-{
-	b->begun_ns = clock_mono_ns();
-	b->begun_cpu_ns = clock_thread_ns();
-	b->max_ns = left_ns < MAX_NS ? left_ns : MAX_NS;
-	b->max_arena = b->c->arena.total + MAX_ARENA;
-	b->max_copied = b->copied + MAX_COPY;
-}
+enum { MAX_TABLE = 4 << 20 };
 
 /* Of the tables beside the sample files, which are read whole. */
 static bool has_large_tables(const struct catalog_dir *d)
 {
-	static const char *const tables[] = { "images", "regions", "tasks" };
+	static const char *const tables[] = { "images", "regions", "tasks",
+					      SPEC_STACK_DIR "/images" };
 	struct stat st;
 
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
@@ -88,69 +36,6 @@ static bool has_large_tables(const struct catalog_dir *d)
 }
 
 /* ---- files */
-
-/* Writes nodes to the copy; a hole stays a hole, so a damaged length takes no room. */
-static int write_nodes(struct catalog_build *b, uint32_t at,
-		       const struct spec_sample_node *nodes, size_t nr)
-{
-	static const struct spec_sample_node zeros[COPY_NODES];
-	ssize_t bytes = (ssize_t)(nr * sizeof(*nodes)), n = bytes;
-	off_t to = b->copy_end + (off_t)at * (off_t)sizeof(*nodes);
-
-	if (memcmp(nodes, zeros, (size_t)bytes) != 0) {
-		n = pwrite(b->c->copy_fd, nodes, (size_t)bytes, to);
-		b->copied += n > 0 ? n : 0;
-	}
-	return n == bytes ? 0 : n < 0 ? -errno : -ENOSPC; /* short: the disk is full */
-}
-
-/*
- * Sums a file's nodes and, of a live one, copies them.  Each is read once, so that all
- * reports of this generation agree with its total.
- */
-static int take_nodes(struct catalog_build *b, const struct spec_sample_reader *r,
-		      uint64_t *total, struct err *err)
-{
-	struct spec_sample_node nodes[COPY_NODES];
-	int rc = 0;
-
-	for (uint32_t at = 0; (at = spec_sample_skip(r, at)) < r->nr_nodes && !rc;) {
-		ssize_t n = spec_sample_read(r, at, nodes, COPY_NODES, err);
-
-		if (n < 0)
-			return (int)n;
-		rc = check_bounds(b, err);
-		if (rc)
-			return rc;
-		if (b->copying)
-			rc = write_nodes(b, at, nodes, (size_t)n);
-		for (ssize_t i = 0; i < n; i++)
-			*total += nodes[i].value;
-		at += (uint32_t)n;
-	}
-	return rc ? err_errno(err, rc, "copying samples to a temporary file") : 0;
-}
-
-static int sum_file(struct catalog_build *b, const struct spec_sample_reader *r,
-		    uint64_t *total, struct err *err)
-{
-	off_t bytes = (off_t)r->nr_nodes * (off_t)sizeof(struct spec_sample_node);
-	int rc;
-
-	if (!b->copying)
-		return take_nodes(b, r, total, err);
-	if (b->c->copy_fd < 0)
-		b->c->copy_fd = file_unnamed();
-	if (b->c->copy_fd < 0)
-		return err_errno(err, b->c->copy_fd, "a temporary file for live samples");
-	rc = take_nodes(b, r, total, err);
-	if (!rc)
-		b->copy_end += bytes;
-	/* what a failed copy left must not show through holes */
-	else if (ftruncate(b->c->copy_fd, b->copy_end))
-		return err_errno(err, -errno, "a temporary file for live samples");
-	return rc;
-}
 
 static int read_file(struct catalog_build *b, int dirfd, const char *path,
 		     const struct spec_name *n)
@@ -166,7 +51,7 @@ static int read_file(struct catalog_build *b, int dirfd, const char *path,
 	if (!rc && r.foreign)
 		b->c->dirs[b->dir].machine = spec_abi_describe(&r.abi);
 	if (!rc)
-		rc = sum_file(b, &r, &total, &why);
+		rc = catalog_read_nodes(b, &r, UINT64_MAX, &total, &why);
 	if (rc == -EINTR || rc == -EFBIG) {
 		spec_sample_fini(&r);
 		return err_set(b->err, rc, "%s", why.msg);
@@ -180,12 +65,15 @@ static int read_file(struct catalog_build *b, int dirfd, const char *path,
 static int visit(void *ctx, struct spec_session_file *file)
 {
 	struct catalog_build *b = ctx;
-	int rc = check_bounds(b, b->err);
+	int rc = catalog_read_check(b, b->err);
 
 	if (rc)
 		return rc;
 	if (file->bad)
 		return catalog_build_bad(b, file->path, file->bad->msg);
+	/* arcs were made from the stacks, for OProfile */
+	if (file->name->callee.name && b->c->dirs[b->dir].frames_fd >= 0)
+		return 0;
 	return read_file(b, b->c->dirs[b->dir].fd, file->path, file->name);
 }
 
@@ -326,17 +214,17 @@ static int bound_session(struct catalog_build *b, const struct catalog_dir *d)
 {
 	struct given_up *g = b->from->given_up;
 	bool his = b->viewer && b->viewer->cred.uid == d->owner;
-	uint64_t left = his ? MAX_NS : given_up_left(g, d->owner);
+	uint64_t left = his ? CATALOG_READ_MAX_NS : given_up_left(g, d->owner);
 
 	if (given_up_has(g, d->dev, d->ino))
-		return too_large(b, b->err);
+		return catalog_read_too_large(b, b->err);
 	if (!left)
 		return err_set(b->err, -EFBIG,
 			       "session %.100s: not read now, those of its owner have "
 			       "kept others waiting for too long: try again in a minute",
 			       d->session);
-	set_bounds(b, left);
-	return has_large_tables(d) ? too_large(b, b->err) : 0;
+	catalog_read_bound(b, left);
+	return has_large_tables(d) ? catalog_read_too_large(b, b->err) : 0;
 }
 
 /* Opens the session @d; d->fd stays -1 if it is "current" and not there yet. */
@@ -375,7 +263,9 @@ static int read_opened(struct catalog_build *b, struct catalog_dir *d)
 	d->sealed = d->sealed && d->live.closed;
 	b->copying = catalog_is_live(d);
 	b->c->live |= b->copying;
+	rc = rc ? rc : catalog_stacks_open(b, d);
 	rc = rc ? rc : spec_session_walk(d->fd, d->escaped, visit, b, b->err);
+	rc = rc ? rc : catalog_stacks_read(b, d, flat);
 	rc = rc ? rc : read_tasks(b, d, flat, cg);
 	if (rc)
 		return rc;
@@ -395,6 +285,7 @@ static int leave_out(struct catalog_build *b, struct catalog_dir *d, size_t flat
 {
 	struct catalog_dir out = { .session = d->session,
 				   .fd = -1,
+				   .frames_fd = -1,
 				   .dev = d->dev,
 				   .ino = d->ino,
 				   .owner = d->owner,
@@ -417,7 +308,7 @@ static int read_session(struct catalog_build *b, int samples_fd, const char *nam
 	int rc;
 
 	b->max_ns = 0;
-	d->fd = -1;
+	d->fd = d->frames_fd = -1;
 	d->session = arena_strdup(&b->c->arena, name);
 	b->c->nr_dirs++;
 	if (!d->session)
@@ -426,11 +317,11 @@ static int read_session(struct catalog_build *b, int samples_fd, const char *nam
 	if (!rc && d->fd >= 0)
 		rc = read_opened(b, d);
 	if (b->max_ns)
-		given_up_spend(b->from->given_up, d->owner, kept_waiting_ns(b));
+		given_up_spend(b->from->given_up, d->owner, catalog_read_cost_ns(b));
 	if (rc != -EFBIG)
 		return rc;
 	/* not for what others of the same owner took */
-	if (b->max_ns == MAX_NS)
+	if (b->max_ns == CATALOG_READ_MAX_NS)
 		given_up_add(b->from->given_up, d->dev, d->ino);
 	return alone ? rc : leave_out(b, d, flat, cg);
 }
@@ -451,9 +342,10 @@ static int add_files(struct catalog_build *b, const struct catalog *one)
 		/* by the names of its session: a sum has its own names for images */
 		rc = spec_name_parse(f->path, one->dirs[0].escaped, &name, b->err);
 		rc = rc ? rc : catalog_build_file(b, &name, f->path, &r, f->total, 0);
-		if (!rc && i < one->nr_flat)
+		if (!rc && i < one->nr_flat) {
 			b->flat.data[b->flat.len - 1].task = f->task;
-		else if (!rc)
+			b->flat.data[b->flat.len - 1].stacks = f->stacks;
+		} else if (!rc)
 			b->cg.data[b->cg.len - 1].task = f->task;
 	}
 	return rc;
@@ -469,6 +361,7 @@ static int add_part(struct catalog_build *b, struct catalog *one)
 	if (one->drained_ns > b->c->drained_ns)
 		b->c->drained_ns = one->drained_ns;
 	rc = add_files(b, one);
+	rc = rc ? rc : catalog_stacks_images(b, d);
 	for (size_t i = 0; i < one->nr_bad && !rc; i++)
 		if (strcmp(one->bad[i].path, SPEC_ABI) != 0 && /* it is the same */
 		    vec_push(&b->bad, one->bad[i]))
@@ -547,6 +440,7 @@ static int load_file(struct catalog_build *b, const char *path)
 	int rc = spec_name_parse(path, false, &name, b->err);
 
 	d->fd = AT_FDCWD;
+	d->frames_fd = -1;
 	d->session = arena_strdup(&b->c->arena, path);
 	b->c->nr_dirs = 1;
 	if (!d->session)

@@ -35,6 +35,7 @@ struct ask {
 	struct tree *t;
 	const struct viewer *v;
 	bool probe; /* a name tried everywhere: its symbolic links are not looked at */
+	bool empty; /* a side of diff: may have none of the functions of a call tree */
 	struct err *err;
 	/* Writes to @err why a value of a tag selects nothing; NULL: not wanted. */
 	int (*explain)(const struct ask *a, const struct place *from,
@@ -60,9 +61,32 @@ static inline const struct report *tree_report(const struct ask *a, const char *
 	return report_find(a->t->o.reports, name);
 }
 
+/* Is there a place of what a specification selects? */
+static inline bool ask_selects(const struct ask *a, const struct selection *sel)
+{
+	return sel->nr && (!sel->empty || a->empty);
+}
+
 static inline int ask_no_memory(const struct ask *a)
 {
 	return err_set(a->err, -ENOMEM, "out of memory");
+}
+
+/* An object of the tree's cache, or made now.  -EAGAIN: it is not there, and the viewer
+ * is quick. */
+static inline int ask_cached(const struct ask *a, const struct cache_kind *kind,
+			     const struct strbuf *key, cache_make make, void *ctx,
+			     void **out)
+{
+	if (strbuf_error(key))
+		return ask_no_memory(a);
+	*out = cache_peek(a->t->cache, kind, key->data, key->len);
+	if (*out)
+		return 0;
+	if (viewer_quick(a->v))
+		return -EAGAIN;
+	return cache_get(a->t->cache, kind, key->data, key->len, make, ctx, a->v, out,
+			 a->err);
 }
 
 /* The same question, without a message if the answer is no. */

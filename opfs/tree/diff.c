@@ -18,12 +18,21 @@
  * comes over to it when diff: is met, and what selects behind diff: is for it alone.
  */
 
+static struct ask may_be_empty(const struct ask *a, bool may)
+{
+	struct ask asked = *a;
+
+	asked.empty = may;
+	return asked;
+}
+
 /* Adds a value, which must be complete, to @side. */
 static int narrow(const struct ask *a, const struct spec_tag *tag, const char *raw,
 		  struct place *side)
 {
+	struct ask asked = may_be_empty(a, tag->kind == SPEC_TAG_FRAMES);
 	struct place to;
-	int rc = tree_select_value(a, side, tag, raw, &to);
+	int rc = tree_select_value(&asked, side, tag, raw, &to);
 
 	if (!rc && to.kind != PLACE_PROFILE) {
 		place_fini(&to);
@@ -160,7 +169,8 @@ int tree_diff(const struct ask *a, const struct place *from, const char *raw,
 
 bool tree_is_base_tag(const struct place *from, const struct spec_tag *tag)
 {
-	return from->base && place_tag_selects(tag);
+	return from->base && place_tag_selects(tag) &&
+	       (tag->kind != SPEC_TAG_FRAMES || from->spec->values[tag->id]);
 }
 
 bool tree_may_give(const struct place *from, const struct spec_tag *tag)
@@ -199,12 +209,13 @@ static int with_side(const struct ask *a, const struct place *from, struct place
 int tree_base_value(const struct ask *a, const struct place *from,
 		    const struct spec_tag *tag, const char *raw, struct place *to)
 {
+	struct ask asked = may_be_empty(a, from->base->p.sel->empty);
 	struct place freed, side;
 	int rc = without(a, &from->base->p, tag, &freed);
 
 	if (rc)
 		return rc;
-	rc = tree_select_value(a, &freed, tag, raw, &side);
+	rc = tree_select_value(&asked, &freed, tag, raw, &side);
 	place_fini(&freed);
 	return rc ? rc : with_side(a, from, &side, tag, to);
 }
@@ -212,10 +223,62 @@ int tree_base_value(const struct ask *a, const struct place *from,
 int tree_base_join(const struct ask *a, const struct place *from, const char *name,
 		   struct place *to)
 {
+	struct ask asked = may_be_empty(a, from->base->p.sel->empty);
 	struct place side;
-	int rc = tree_select_join(a, &from->base->p, name, &side);
+	int rc = tree_select_join(&asked, &from->base->p, name, &side);
 
 	return rc ? rc : with_side(a, from, &side, from->tag, to);
+}
+
+/* ---- call trees of both sides */
+
+int tree_both_follow(const struct ask *a, const struct place *from,
+		     const struct spec_tag *tag, struct place *to)
+{
+	const struct spec_value *value = to->spec->values[tag->id];
+	struct place side;
+	int rc = without(a, &from->base->p, tag, &side);
+
+	if (rc)
+		return rc;
+	rc = value ? narrow(a, tag, value->raw, &side) : 0;
+	if (rc)
+		place_fini(&side);
+	return rc ? rc
+		  : place_base_new(from->base, &side, from->base->given, &to->base,
+				   a->err);
+}
+
+int tree_both_value(const struct ask *a, const struct place *from,
+		    const struct spec_tag *tag, const char *raw, struct place *to)
+{
+	struct ask asked = may_be_empty(a, true);
+	int rc = tree_select_value(&asked, from, tag, raw, to);
+
+	if (rc)
+		return rc;
+	rc = tree_both_follow(a, from, tag, to);
+	if (!rc && to->sel->empty && to->base->p.sel->empty)
+		rc = a->explain ? a->explain(a, from, tag, raw) : -ENOENT;
+	if (rc)
+		place_fini(to);
+	return rc;
+}
+
+int tree_both_join(const struct ask *a, const struct place *from, const char *name,
+		   struct place *to)
+{
+	CLEANUP(free_ptr) char *raw = NULL;
+	struct place freed;
+	int rc = tree_joined(a, from, name, &raw);
+
+	rc = rc ? rc : without(a, from, from->tag, &freed);
+	if (rc)
+		return rc;
+	freed.base = place_base_get(from->base);
+	rc = tree_both_value(a, &freed, from->tag, raw, to);
+	place_fini(&freed);
+	return rc;
 }
 
 int tree_base_side(const struct ask *a, const struct place *p, const struct spec_tag *tag,

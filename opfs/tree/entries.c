@@ -89,15 +89,7 @@ static int get_entries(const struct ask *a, const struct place *p, struct entrie
 	all.entry = NULL;
 	m.p = &all;
 	tree_text_key(&all, a->v, &key);
-	if (strbuf_error(&key))
-		return ask_no_memory(a);
-	*out = cache_peek(a->t->cache, &entries_kind, key.data, key.len);
-	if (*out)
-		return 0;
-	if (viewer_quick(a->v))
-		return -EAGAIN;
-	return cache_get(a->t->cache, &entries_kind, key.data, key.len, make, &m, a->v,
-			 (void **)out, a->err);
+	return ask_cached(a, &entries_kind, &key, make, &m, (void **)out);
 }
 
 /* ---- components of their names */

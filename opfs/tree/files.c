@@ -7,6 +7,7 @@
 #include "opfs/profile/compare.h"
 #include "opfs/report/refuse.h"
 #include "opfs/tree/access.h"
+#include "opfs/tree/frames.h"
 #include "opfs/tree/profiles.h"
 
 int tree_is_here(const struct ask *a, const struct place *p, const struct report *r)
@@ -17,7 +18,8 @@ int tree_is_here(const struct ask *a, const struct place *p, const struct report
 			"%s is of a whole session, as %.100s/%s: no tag may select "
 			"before it",
 			r->name, p->spec->sessions[0], r->name);
-	if (r->calls && p->cat && p->cat->nr_files == p->cat->nr_flat)
+	if (r->calls && p->cat && p->cat->nr_files == p->cat->nr_flat &&
+	    !p->cat->nr_stacks)
 		return err_set(a->err, -ENOENT,
 			       "%s: no calls were recorded here: opcollect record -g "
 			       "does that",
@@ -55,6 +57,13 @@ static int pairs_of_both(const struct ask *a, const struct place *p, struct prof
 	return rc;
 }
 
+/* Does the path choose functions?  Then catalogs do not tell which images and events
+ * are left: what only slow files want to know exactly. */
+static bool needs_rows(const struct place *p, const struct report *r)
+{
+	return r->more && (p->spec->values[SPEC_SYMBOL] || tree_has_frames(p->spec));
+}
+
 /* What can be checked before a file is made, mostly from catalogs alone. */
 static int check_profile(const struct ask *a, const struct place *p,
 			 const struct report *r, const struct options *o)
@@ -71,7 +80,8 @@ static int check_profile(const struct ask *a, const struct place *p,
 	if (rc)
 		return rc;
 	job.p = profile;
-	rc = r->check ? r->check(&job, a->err) : 0;
+	if (r->check)
+		rc = needs_rows(p, r) ? -EAGAIN : r->check(&job, a->err);
 	profile_put(profile);
 	if (rc != -EAGAIN)
 		return rc;

@@ -19,7 +19,8 @@ static const char *raw_name(const struct profile_row *row)
 
 bool tree_is_named(const struct profile_row *row, const char *name)
 {
-	return !strcmp(row->name, name) || !strcmp(raw_name(row), name);
+	return !strcmp(row->name, name) || !strcmp(raw_name(row), name) ||
+	       (row->in_trees && !strcmp(row->in_trees, name));
 }
 
 /* ---- names as they are listed */
@@ -174,6 +175,12 @@ static bool matches(const struct spec_item *item, const char *name)
 	       (item->glob && spec_glob(item->pattern, name));
 }
 
+/* By the name that call trees have for it? */
+static bool is_in_trees(const struct spec_item *item, const struct profile_row *row)
+{
+	return row->in_trees && matches(item, row->in_trees);
+}
+
 /* symbol: names as they are, demangled, and as they are listed. */
 static bool is_chosen(const struct tree_filter *f, const struct profile_row *row)
 {
@@ -184,7 +191,8 @@ static bool is_chosen(const struct tree_filter *f, const struct profile_row *row
 		return tree_is_named(row, v->text) || !strcmp(plain, v->text);
 	for (size_t i = 0; i < v->items.nr; i++)
 		if (matches(&v->items.items[i], raw_name(row)) ||
-		    matches(&v->items.items[i], plain))
+		    matches(&v->items.items[i], plain) ||
+		    is_in_trees(&v->items.items[i], row))
 			return true;
 	return spec_listed_cut(v->raw) && reads_as(f->p, row, v->raw);
 }
@@ -210,7 +218,8 @@ static bool is_in_list(const struct tree_filter *f, const struct spec_value *v,
 {
 	for (size_t i = 0; i < v->items.nr; i++)
 		if (matches(&v->items.items[i],
-			    verbatim[i] ? raw_name(row) : plain_name(f, row)))
+			    verbatim[i] ? raw_name(row) : plain_name(f, row)) ||
+		    is_in_trees(&v->items.items[i], row))
 			return true;
 	return spec_listed_cut(v->raw) && reads_as(f->p, row, v->raw);
 }

@@ -13,10 +13,11 @@
 #include "opfs/tree/values.h"
 
 /* Entries of a directory that is listed; those beyond are not listed and resolve. */
-enum { MAX_ENTRIES = 15 };
+enum { MAX_ENTRIES = 24 };
 
 /* Tags that get a link where they tell samples apart; those of fields follow. */
-static const enum spec_tag_id link_tags[] = { SPEC_IMAGE, SPEC_LIB_IMAGE, SPEC_SYMBOL };
+static const enum spec_tag_id link_tags[] = { SPEC_IMAGE, SPEC_LIB_IMAGE, SPEC_SYMBOL,
+					      SPEC_CALLS, SPEC_CALLERS,   SPEC_THROUGH };
 enum { NR_OWN_LINKS = sizeof(link_tags) / sizeof(link_tags[0]) };
 
 static size_t nr_links(void)
@@ -88,6 +89,7 @@ void tree_axes(const struct ask *a, const struct place *p, struct axes *out)
 		}
 	}
 	many[SPEC_SYMBOL] = p->sel->samples > 0;
+	many[SPEC_CALLS] = many[SPEC_CALLERS] = many[SPEC_THROUGH] = place_has_stacks(p);
 }
 
 const struct spec_tag *tree_nest(const struct place *p, const struct axes *axes)

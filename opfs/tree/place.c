@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "opfs/tree/browse_tree.h"
 
 enum { DIRECTORY = S_IFDIR | 0555, FILE_MODE = S_IFREG | 0444, LINK = S_IFLNK | 0777 };
 
@@ -13,6 +14,7 @@ const struct place_kind_info place_kinds[] = {
 	[PLACE_ROOT] = { DIRECTORY, "the root: sessions" },
 	[PLACE_PROFILE] = { DIRECTORY, "a profile specification" },
 	[PLACE_VALUES] = { DIRECTORY, "the values of a tag" },
+	[PLACE_CALLS] = { DIRECTORY, "a function in a call tree" },
 	[PLACE_PREFIX] = { DIRECTORY, "the beginning of a path or list, not complete" },
 	[PLACE_MORE] = { DIRECTORY, "the slow files of a profile" },
 	[PLACE_ENTRIES] = { DIRECTORY, "a directory of a report" },
@@ -34,7 +36,10 @@ void selection_put(struct selection *s)
 {
 	if (!s || __atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL))
 		return;
-	free(s->files);
+	if (s->of)
+		selection_put(s->of);
+	else
+		free(s->files);
 	free(s);
 }
 
@@ -57,6 +62,7 @@ void place_fini(struct place *p)
 	spec_put(p->spec);
 	selection_put(p->sel);
 	place_base_put(p->base);
+	browse_tree_put(p->browse);
 	free(p->value);
 	free(p->target);
 	free(p->entry);
@@ -77,6 +83,7 @@ int place_copy(const struct place *from, struct place *to)
 	spec_get(p.spec);
 	selection_get(p.sel);
 	place_base_get(p.base);
+	browse_tree_get(p.browse);
 	if (failed) {
 		place_fini(&p);
 		return -ENOMEM;
@@ -148,7 +155,14 @@ int place_base_new(const struct place_base *like, struct place *side, uint64_t g
 
 uint64_t place_samples(const struct place *p)
 {
+	if (p->browse)
+		return p->browse->nodes[p->at].total;
 	return p->sel ? p->sel->samples : 0;
+}
+
+uint64_t place_self(const struct place *p)
+{
+	return p->browse ? p->browse->nodes[p->at].self : 0;
 }
 
 uint64_t place_session_samples(const struct place *p)
@@ -188,6 +202,14 @@ const struct spec_task *place_task(const struct place *p, const struct viewer *r
 	return task;
 }
 
+bool place_has_stacks(const struct place *p)
+{
+	for (size_t i = 0; i < p->sel->nr; i++)
+		if (p->cat->files[p->sel->files[i]].stacks.nr_nodes)
+			return true;
+	return false;
+}
+
 bool place_narrows(const struct spec *spec)
 {
 	for (size_t i = 0; i < SPEC_NR_TAGS; i++)
@@ -196,13 +218,43 @@ bool place_narrows(const struct spec *spec)
 	return false;
 }
 
+/* Is it a call tree of both sides that only the older one has?  Before diff: nothing
+ * is called so. */
+static bool comes_behind(const struct place *p, size_t tag)
+{
+	return p->base && p->sel->empty && p->spec->values[tag] &&
+	       spec_tags[tag].kind == SPEC_TAG_FRAMES && !(p->base->given & 1ull << tag);
+}
+
+static void format_before(const struct place *p, struct strbuf *out)
+{
+	bool some = p->base && p->sel->empty;
+	CLEANUP(spec_putp)
+	struct spec *before = some ? spec_with(p->spec, NULL, NULL) : spec_get(p->spec);
+
+	if (!before) {
+		out->failed = true;
+		return;
+	}
+	for (size_t i = 0; i < SPEC_NR_TAGS; i++)
+		if (comes_behind(p, i))
+			spec_value_put(TAKE(before->values[i]));
+	spec_format(before, out);
+}
+
 void place_format(const struct place *p, struct strbuf *out)
 {
-	spec_format(p->spec, out);
+	format_before(p, out);
+	if (p->browse) {
+		strbuf_printf(out, "/%s:", p->tag->name);
+		browse_tree_path(p->browse, p->at, out);
+	}
 	for (size_t i = 0; p->base && i < SPEC_NR_TAGS; i++) {
 		const struct spec_value *here = p->spec->values[i];
 		const struct spec_value *there = p->base->p.spec->values[i];
 
+		if (comes_behind(p, i))
+			spec_format_value(&spec_tags[i], here, out);
 		/* what is the same on both sides was said before diff: */
 		if (!(p->base->given & 1ull << i) || (!here && !there) ||
 		    (here && there && !strcmp(here->raw, there->raw)))

@@ -19,6 +19,7 @@ enum place_kind {
 	PLACE_ROOT,       /* sessions, README, status */
 	PLACE_PROFILE,    /* a profile specification: a directory with reports */
 	PLACE_VALUES,     /* "TAG:" or "TAG": the values of a tag in the selection */
+	PLACE_CALLS,      /* a function in a call tree: below calls: and the like */
 	PLACE_PREFIX,     /* the beginning of an image's path, itself no image */
 	PLACE_MORE,       /* "more:": the slow files of a profile */
 	PLACE_ENTRIES,    /* a report that is a directory, or a directory in it */
@@ -36,12 +37,15 @@ extern const struct place_kind_info {
 } place_kinds[];
 
 struct place_base;
+struct browse_tree; /* opfs/tree/browse_tree.h */
 
 struct selection {
 	int refs;        /* atomic */
 	uint32_t *files; /* indices into catalog.files, ascending */
 	size_t nr;
-	uint64_t samples; /* in them; with symbol:, of those symbols */
+	uint64_t samples;     /* in them; with symbol:, of those symbols */
+	bool empty;           /* call trees choose none of them */
+	struct selection *of; /* NULL, or whose @files these are: a reference */
 };
 
 struct place {
@@ -53,6 +57,10 @@ struct place {
 	char *value;           /* raw text of the open value so far, or NULL; @spec has
 				  * it already if it names something (PROFILE) */
 	struct selection *sel; /* reference: the sample files; NULL at the root */
+	/* CALLS: reference, and which of its nodes; @spec does not have it, @tag is whose
+	 * tree it is */
+	struct browse_tree *browse;
+	uint32_t at;
 	const struct report *report; /* FILE, ENTRIES */
 	char *entry; /* in a report that is a directory: FILE which, ENTRIES below what,
 			as report_entries has it; "" is the report itself */
@@ -123,6 +131,8 @@ void place_format(const struct place *p, struct strbuf *out);
 /* Samples below a directory (its st_size), of the whole session (for percent), and the
  * time of the last drain in CLOCK_REALTIME ns (mtime). */
 uint64_t place_samples(const struct place *p);
+/* Of those in a call tree's directory: in the function itself (its st_blocks). */
+uint64_t place_self(const struct place *p);
 uint64_t place_session_samples(const struct place *p);
 uint64_t place_mtime_ns(const struct place *p);
 /* The process whose samples a directory of tgid: has, or the thread of tid:, or NULL:
@@ -138,6 +148,8 @@ static inline bool place_tag_selects(const struct spec_tag *tag)
 /* May what it means depend on symbolic links, and so on who may see them: is there a path
  * in a value that chooses images? */
 bool place_follows_links(const struct place *p);
+/* Is there a sample file with stacks in what is selected? */
+bool place_has_stacks(const struct place *p);
 /* Does a specification have such a tag?  If not, it means whole sessions. */
 bool place_narrows(const struct spec *spec);
 

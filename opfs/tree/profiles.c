@@ -7,7 +7,9 @@
 
 #include "base/cleanup.h"
 #include "opfs/profile/filter.h"
+#include "opfs/profile/stacks.h"
 #include "opfs/tree/filter.h"
+#include "opfs/tree/frames.h"
 
 static void *kind_get(void *obj)
 {
@@ -28,18 +30,7 @@ static const struct cache_kind profile_kind = { .get = kind_get,
 						.put = kind_put,
 						.until = kind_until };
 
-static void put_profile(struct profile **p)
-{
-	if (*p)
-		profile_put(*p);
-}
-
 /* ---- whole profiles */
-
-static bool wants_arcs(unsigned needs)
-{
-	return (needs & PROFILE_ARCS) == PROFILE_ARCS;
-}
 
 /* Which files of arcs there are follows from the specification, not from other files. */
 void tree_arcs_key(const struct spec *spec, struct strbuf *key)
@@ -48,7 +39,8 @@ void tree_arcs_key(const struct spec *spec, struct strbuf *key)
 		const struct spec_value *v = spec->values[i];
 
 		if (v && !spec_tag_presents(&spec_tags[i]))
-			strbuf_printf(key, "%zu:%d%s\n", i, v->exact, v->raw);
+			strbuf_printf(key, "%zu:%d%zu:%s\n", i, v->exact, strlen(v->raw),
+				      v->raw);
 	}
 	strbuf_putc(key, ';');
 }
@@ -61,7 +53,7 @@ static void profile_key(const struct ask *a, const struct catalog *cat,
 	strbuf_add(key, &needs, sizeof(needs));
 	viewer_key(a->v, key);
 	options_profile_key(o, key);
-	if (wants_arcs(needs))
+	if (profile_has_arcs(needs))
 		tree_arcs_key(spec, key);
 	strbuf_add(key, sel->files, sel->nr * sizeof(*sel->files));
 }
@@ -99,7 +91,7 @@ static int load(void *ctx, const struct viewer *v, void **obj, size_t *bytes,
 	struct profile *p;
 	int rc = 0;
 
-	if (wants_arcs(l->needs)) {
+	if (profile_has_arcs(l->needs)) {
 		rc = tree_select_arcs(&a, l->cat, l->spec, l->sel, &arcs);
 		if (rc)
 			return rc;
@@ -115,8 +107,15 @@ static int load(void *ctx, const struct viewer *v, void **obj, size_t *bytes,
 }
 
 /* What can be loaded, the most expensive first: it serves where less is needed. */
-static const unsigned levels[] = { PROFILE_ARCS | PROFILE_HITS, PROFILE_ARCS,
-				   PROFILE_HITS, PROFILE_SYMBOLS, PROFILE_PAIRS };
+static const unsigned levels[] = {
+	PROFILE_ARCS | PROFILE_HITS,
+	PROFILE_ARCS,
+	PROFILE_STACKS | PROFILE_HITS,
+	PROFILE_STACKS,
+	PROFILE_HITS,
+	PROFILE_SYMBOLS,
+	PROFILE_PAIRS,
+};
 
 /* Of files only, without symbol:.  One that has more than is needed does as well, but for
  * arcs: their ends are rows and images without samples, which others must not show. */
@@ -134,7 +133,7 @@ static int whole_profile(const struct ask *a, struct catalog *cat,
 	options_init(&o, spec);
 	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]) && !p; i++) {
 		if ((levels[i] & needs) != needs ||
-		    wants_arcs(levels[i]) != wants_arcs(needs))
+		    profile_has_arcs(levels[i]) != profile_has_arcs(needs))
 			continue;
 		strbuf_reset(&key);
 		profile_key(a, cat, spec, sel, &o, levels[i], &key);
@@ -167,6 +166,105 @@ static int plain_names(const struct ask *a, struct catalog *cat, const struct sp
 	return whole_profile(a, cat, plain, sel, needs, out);
 }
 
+/* ---- slices: what calls:, callers: and through: choose */
+
+struct slice {
+	const struct ask *a;
+	struct catalog *cat;
+	const struct spec *spec;
+	const struct selection *sel;
+	unsigned needs;
+};
+
+/* Chooses stacks.  NULL: there are none; *whole: what they are of, a reference. */
+static int choose_stacks(const struct slice *s, struct profile **whole, uint8_t **keep,
+			 uint64_t *samples)
+{
+	CLEANUP(profile_putp) struct profile *names = NULL;
+	CLEANUP(free_ptr) uint8_t *chosen = NULL;
+	int rc = whole_profile(s->a, s->cat, s->spec, s->sel, PROFILE_STACKS, whole);
+
+	*keep = NULL;
+	*samples = 0;
+	if (rc || !(*whole)->stacks)
+		return rc;
+	if (s->spec->values[SPEC_DEMANGLE])
+		rc = plain_names(s->a, s->cat, s->spec, s->sel, PROFILE_STACKS, &names);
+	chosen = calloc((*whole)->stacks->nr_stacks + 1, 1);
+	if (!rc && (!chosen || tree_frames_choose(s->spec, *whole, names ? names : *whole,
+						  chosen, samples)))
+		rc = ask_no_memory(s->a);
+	if (!rc)
+		*keep = TAKE(chosen);
+	return rc;
+}
+
+static int load_slice(void *ctx, const struct viewer *v, void **obj, size_t *bytes,
+		      struct err *err)
+{
+	CLEANUP(profile_putp) struct profile *whole = NULL;
+	CLEANUP(free_ptr) uint8_t *keep = NULL;
+	struct slice s = *(const struct slice *)ctx;
+	struct ask a = *s.a;
+	struct profile *p;
+	uint64_t samples;
+	int rc;
+
+	a.v = v;
+	a.err = err;
+	s.a = &a;
+	rc = choose_stacks(&s, &whole, &keep, &samples);
+	if (!rc && !keep)
+		rc = err_set(err, -ENOENT, "no stacks were recorded of these samples");
+	rc = rc ? rc : profile_slice(whole, keep, s.needs, v, &p, err);
+	if (rc)
+		return rc;
+	*obj = p;
+	*bytes = p->bytes;
+	return 0;
+}
+
+/* All that tags choose, but for symbol: and the like. */
+static int sliced_profile(const struct ask *a, struct catalog *cat,
+			  const struct spec *spec, const struct selection *sel,
+			  unsigned needs, struct profile **out)
+{
+	CLEANUP(strbuf_fini) struct strbuf key = { 0 };
+	struct slice s = { a, cat, spec, sel, needs | PROFILE_STACKS };
+	struct options o;
+
+	if (!tree_has_frames(spec))
+		return whole_profile(a, cat, spec, sel, needs, out);
+	if (viewer_quick(a->v))
+		return -EAGAIN;
+	options_init(&o, spec);
+	strbuf_puts(&key, "slice\n");
+	tree_frames_key(spec, &key);
+	profile_key(a, cat, spec, sel, &o, s.needs, &key);
+	if (strbuf_error(&key))
+		return ask_no_memory(a);
+	return cache_get(a->t->cache, &profile_kind, key.data, key.len, load_slice, &s,
+			 a->v, (void **)out, a->err);
+}
+
+static int select_stacks(const struct ask *a, struct catalog *cat,
+			 const struct spec *spec, struct selection **sel)
+{
+	CLEANUP(profile_putp) struct profile *whole = NULL;
+	CLEANUP(free_ptr) uint8_t *keep = NULL;
+	const struct slice s = { a, cat, spec, *sel, PROFILE_STACKS };
+	uint64_t samples;
+	int rc = choose_stacks(&s, &whole, &keep, &samples);
+
+	if (rc)
+		return rc;
+	(*sel)->samples = samples;
+	(*sel)->empty = !samples;
+	if (!keep)
+		(*sel)->nr = 0;
+	return 0;
+}
+
 /* ---- rows that tags choose */
 
 /* Which rows of a selection symbol: keeps, and their @samples. */
@@ -176,9 +274,9 @@ static int find_symbols(const struct ask *a, struct catalog *cat, const struct s
 {
 	CLEANUP(tree_filter_fini)
 	struct tree_filter f = { .symbol = spec->values[SPEC_SYMBOL] };
-	CLEANUP(put_profile) struct profile *p = NULL;
-	CLEANUP(put_profile) struct profile *names = NULL;
-	int rc = whole_profile(a, cat, spec, sel, needs, &p);
+	CLEANUP(profile_putp) struct profile *p = NULL;
+	CLEANUP(profile_putp) struct profile *names = NULL;
+	int rc = sliced_profile(a, cat, spec, sel, needs, &p);
 
 	rc = rc ? rc : plain_names(a, cat, spec, sel, needs, &names);
 	rc = rc ? rc : tree_filter_init(&f, p, names, a->err);
@@ -201,7 +299,9 @@ static int has_arcs(const struct ask *a, struct catalog *cat, const struct spec 
 	int rc = 0;
 
 	*has = false;
-	if (cat->nr_files > cat->nr_flat)
+	for (size_t i = 0; i < sel->nr && !*has; i++)
+		*has = cat->files[sel->files[i]].stacks.nr_nodes;
+	if (!*has && cat->nr_files > cat->nr_flat)
 		rc = tree_select_arcs(a, cat, spec, sel, &both);
 	if (!rc && both)
 		*has = both->nr > sel->nr;
@@ -223,7 +323,8 @@ static int select_symbols(const struct ask *a, struct catalog *cat,
 	if (rc)
 		return rc;
 	(*sel)->samples = samples;
-	if (!any)
+	(*sel)->empty = !any && tree_has_frames(spec);
+	if (!any && !(*sel)->empty)
 		(*sel)->nr = 0;
 	return 0;
 }
@@ -234,7 +335,9 @@ int tree_select(const struct ask *a, struct catalog *cat, const struct spec *spe
 	CLEANUP(selection_putp) struct selection *s = NULL;
 	int rc = tree_select_files(a, cat, spec, prefix, &s);
 
-	if (!rc && spec->values[SPEC_SYMBOL] && !prefix && s->nr)
+	if (!rc && tree_has_frames(spec) && !prefix && s->nr)
+		rc = select_stacks(a, cat, spec, &s);
+	if (!rc && spec->values[SPEC_SYMBOL] && !prefix && s->nr && !s->empty)
 		rc = select_symbols(a, cat, spec, &s);
 	if (!rc)
 		*out = TAKE(s);
@@ -244,13 +347,13 @@ int tree_select(const struct ask *a, struct catalog *cat, const struct spec *spe
 static int filter(const struct ask *a, const struct place *p, struct tree_filter *f,
 		  struct profile *full, struct profile **out)
 {
-	CLEANUP(put_profile) struct profile *names = NULL;
+	CLEANUP(profile_putp) struct profile *names = NULL;
 	int rc = 0;
 
 	if (p->spec->values[SPEC_DEMANGLE])
 		rc = plain_names(a, p->cat, p->spec, p->sel,
-				 wants_arcs(full->loaded) ? PROFILE_ARCS
-							  : PROFILE_SYMBOLS,
+				 profile_has_arcs(full->loaded) ? PROFILE_ARCS
+								: PROFILE_SYMBOLS,
 				 &names);
 	rc = rc ? rc : tree_filter_init(f, full, names ? names : full, a->err);
 	return rc ? rc : profile_filter(full, tree_filter_keeps, f, out, a->err);
@@ -265,10 +368,10 @@ int tree_profile(const struct ask *a, const struct place *p, unsigned needs,
 		.include = p->spec->values[SPEC_INCLUDE_SYMBOLS],
 		.exclude = p->spec->values[SPEC_EXCLUDE_SYMBOLS],
 	};
-	CLEANUP(put_profile) struct profile *full = NULL;
+	CLEANUP(profile_putp) struct profile *full = NULL;
 	bool some = f.symbol || f.include || f.exclude;
-	int rc = whole_profile(a, p->cat, p->spec, p->sel,
-			       some ? needs | PROFILE_SYMBOLS : needs, &full);
+	int rc = sliced_profile(a, p->cat, p->spec, p->sel,
+				some ? needs | PROFILE_SYMBOLS : needs, &full);
 
 	if (rc)
 		return rc;
@@ -278,10 +381,16 @@ int tree_profile(const struct ask *a, const struct place *p, unsigned needs,
 	return 0;
 }
 
+int tree_plain_profile(const struct ask *a, const struct place *p, unsigned needs,
+		       struct profile **out)
+{
+	return plain_names(a, p->cat, p->spec, p->sel, needs, out);
+}
+
 int tree_has_symbol(const struct ask *a, const struct place *p, const char *name,
 		    bool *found)
 {
-	CLEANUP(put_profile) struct profile *full = NULL;
+	CLEANUP(profile_putp) struct profile *full = NULL;
 	int rc = plain_names(a, p->cat, p->spec, p->sel, PROFILE_SYMBOLS, &full);
 
 	*found = false;
@@ -292,7 +401,7 @@ int tree_has_symbol(const struct ask *a, const struct place *p, const char *name
 
 int tree_symbol_names(const struct ask *a, const struct place *p, struct names *out)
 {
-	CLEANUP(put_profile) struct profile *profile = NULL;
+	CLEANUP(profile_putp) struct profile *profile = NULL;
 	int rc = tree_profile(a, p, PROFILE_SYMBOLS, &profile);
 
 	if (rc)

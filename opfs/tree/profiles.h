@@ -26,6 +26,10 @@ void tree_arcs_key(const struct spec *spec, struct strbuf *key);
 int tree_profile(const struct ask *a, const struct place *p, unsigned needs,
 		 struct profile **out);
 
+/* The same with names as sources have them, whatever demangle: says. */
+int tree_plain_profile(const struct ask *a, const struct place *p, unsigned needs,
+		       struct profile **out);
+
 /* Is a symbol called so, as it is or demangled? */
 int tree_has_symbol(const struct ask *a, const struct place *p, const char *name,
 		    bool *found);

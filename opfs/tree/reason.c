@@ -10,6 +10,7 @@
 #include "base/names.h"
 #include "base/suggest.h"
 #include "libspec/spec/field.h"
+#include "opfs/tree/browse.h"
 #include "opfs/tree/files.h"
 #include "opfs/tree/values.h"
 
@@ -45,6 +46,10 @@ static const char *what(const struct spec_tag *tag)
 	case SPEC_IMAGE_EXCLUDE:
 	case SPEC_LIB_IMAGE_EXCLUDE:
 		return "image";
+	case SPEC_CALLS:
+	case SPEC_CALLERS:
+	case SPEC_THROUGH:
+		return "stack with functions";
 	default:
 		return tag->name;
 	}
@@ -89,8 +94,62 @@ static void suggest_glob(const struct spec_tag *tag, const char *raw,
 			      *tag->name ? ":" : "", raw);
 }
 
+/* A function of call trees that has no symbol is a part of a row, unless its image has no
+ * entries.  *out: a tag that takes it, if there is one.  0, -EINTR or -EAGAIN. */
+static int find_in_trees(const struct ask *a, const struct place *from, const char *raw,
+			 const struct spec_tag **out)
+{
+	static const enum spec_tag_id tags[] = { SPEC_CALLERS, SPEC_THROUGH };
+
+	for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++) {
+		struct place at;
+		int rc = tree_browse_value(a, from, &spec_tags[tags[i]], raw, &at);
+
+		if (rc == -EAGAIN || rc == -EINTR)
+			return rc;
+		if (rc)
+			continue;
+		place_fini(&at);
+		*out = &spec_tags[tags[i]];
+		return 0;
+	}
+	return 0;
+}
+
+/* Is it the first component of an image's path?  Such a path is a name in reports. */
+static bool begins_path(const struct place *from, const char *raw)
+{
+	size_t len = strlen(raw);
+
+	for (size_t i = 0; len && i < from->cat->nr_images; i++) {
+		const char *path = from->cat->images[i].shown;
+
+		if (path[0] == '/' && !strncmp(path + 1, raw, len) &&
+		    path[1 + len] == '/')
+			return true;
+	}
+	return false;
+}
+
+/* What files show beside a name, or in it, and a value has not. */
+static void suggest_plain(const struct place *from, const char *raw, struct strbuf *out)
+{
+	size_t len = strlen(raw);
+
+	if (len > 4 && !strcmp(raw + len - 4, "_[k]"))
+		strbuf_printf(out, " (\"_[k]\" is no part of names: %.*s)", (int)len - 4,
+			      raw);
+	else if (strstr(raw, " ["))
+		strbuf_printf(out, " (\" [...]\" behind a name is no part of it: %.*s)",
+			      (int)(strstr(raw, " [") - raw), raw);
+	else if (begins_path(from, raw))
+		strbuf_puts(out, " (in names each \"/\" is written %2F)");
+}
+
+/* @in_trees: NULL, or a tag whose value it would be */
 static void explain(const struct place *from, const struct spec_tag *tag, const char *raw,
-		    const struct names *values, struct strbuf *out)
+		    const struct names *values, const struct spec_tag *in_trees,
+		    struct strbuf *out)
 {
 	const struct spec_field *field = spec_field_of(tag->id);
 	const char *by = field ? field->separated : NULL; /* what --separate needs */
@@ -108,6 +167,10 @@ static void explain(const struct place *from, const struct spec_tag *tag, const 
 			      by, by);
 		return;
 	}
+	if (tag->kind == SPEC_TAG_FRAMES && !values->len) {
+		strbuf_puts(out, TREE_NO_STACKS);
+		return;
+	}
 	if (!raw) {
 		strbuf_printf(out, "%s: has no value here", tag->name);
 		return;
@@ -121,7 +184,15 @@ static void explain(const struct place *from, const struct spec_tag *tag, const 
 	if (tag->kind == SPEC_TAG_IMAGES && strpbrk(raw, "*?["))
 		strbuf_puts(out,
 			    " (a wildcard without \"/\" means names, one with it paths)");
+	if (tag->id == SPEC_CALLS)
+		strbuf_puts(out, " (calls: begins with the outermost function, through: "
+				 "with any)");
 	suggest_glob(tag, raw, values, out);
+	if (in_trees)
+		strbuf_printf(out, " (call trees have it: %s:%.80s)", in_trees->name,
+			      raw);
+	if (tag->kind == SPEC_TAG_SYMBOL || tag->kind == SPEC_TAG_FRAMES)
+		suggest_plain(from, raw, out);
 	strbuf_puts(out, "; there are: ");
 	names_suggest(values, raw, out);
 }
@@ -168,6 +239,24 @@ int tree_no_file(const struct ask *a, const struct place *from, const char *name
 	return err_set(a->err, -ENOENT, "%s", strbuf_str(&text));
 }
 
+int tree_no_callee(const struct ask *a, const struct place *from, const char *name)
+{
+	CLEANUP(names_fini) struct names values = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+	int rc = tree_browse_below(a, from, &values);
+
+	if (rc)
+		return rc;
+	strbuf_printf(&text, "no function \"%.80s\" here", name);
+	if (from->tag->id == SPEC_THROUGH)
+		strbuf_puts(&text, " (a stack is followed from the outermost call of the "
+				   "first function of through: on)");
+	suggest_plain(from, name, &text);
+	strbuf_puts(&text, "; there are: ");
+	names_suggest(&values, name, &text);
+	return err_set(a->err, -ENOENT, "%s", strbuf_str(&text));
+}
+
 int tree_no_value(const struct ask *a, const struct place *from,
 		  const struct spec_tag *tag, const char *raw)
 {
@@ -179,14 +268,17 @@ int tree_no_value(const struct ask *a, const struct place *from,
 		tag->id == SPEC_IMAGE_EXCLUDE || tag->id == SPEC_LIB_IMAGE_EXCLUDE;
 	/* listing what can be excluded would ask this same question again */
 	const struct spec_tag *list = exclusion ? &spec_tags[SPEC_LIB_IMAGE] : tag;
+	const struct spec_tag *in_trees = NULL;
 	int rc;
 
 	rc = tree_value_names(&quietly, from, list, &values);
+	if (tag->kind == SPEC_TAG_SYMBOL && raw && !rc)
+		rc = find_in_trees(&quietly, from, raw, &in_trees);
 	if (rc == -EINTR)
 		return err_set(a->err, rc, "interrupted");
 	if (rc == -EAGAIN)
 		return rc;
-	explain(from, tag, raw, &values, &text);
+	explain(from, tag, raw, &values, in_trees, &text);
 	if (exclusion && raw && exists_elsewhere(from, raw))
 		return err_set(a->err, -ENOENT, "%s:%.100s leaves nothing", tag->name,
 			       raw);

@@ -67,6 +67,20 @@ static struct selection *new_selection(size_t max)
 	return NULL;
 }
 
+struct selection *tree_selection_of(struct selection *s, uint64_t samples)
+{
+	struct selection *n = calloc(1, sizeof(*n));
+
+	if (!n)
+		return NULL;
+	*n = (struct selection){ .refs = 1,
+				 .files = s->files,
+				 .nr = s->nr,
+				 .samples = samples,
+				 .of = selection_get(s) };
+	return n;
+}
+
 /* Of files [from, end) those that @by selects; of arcs, by application and caller. */
 static struct selection *pick_files(const struct ask *a, const struct catalog *cat,
 				    size_t from, size_t end, const struct spec_select *by)

@@ -17,6 +17,8 @@
 int tree_select_files(const struct ask *a, struct catalog *cat, const struct spec *spec,
 		      const struct spec_tag *prefix, struct selection **out);
 
+/* The same files as @s, with other samples.  NULL: no memory. */
+struct selection *tree_selection_of(struct selection *s, uint64_t samples);
 /* @flat and the files of arcs that @spec selects, by application and caller. */
 int tree_select_arcs(const struct ask *a, struct catalog *cat, const struct spec *spec,
 		     const struct selection *flat, struct selection **out);

@@ -333,7 +333,7 @@ int tree_enter_in(const struct ask *a, const char *dir, const struct spec *spec,
 	rc = rc ? rc : tree_select(a, cat, copy, NULL, &sel);
 	if (rc)
 		return rc;
-	if (place_narrows(spec) && !sel->nr)
+	if (place_narrows(spec) && !ask_selects(a, sel))
 		return err_set(a->err, -ENOENT, "selects nothing any more");
 	return place_init(to, PLACE_PROFILE, cat, copy, sel, NULL, NULL, a->err);
 }

@@ -7,6 +7,8 @@
 
 #include "base/cleanup.h"
 #include "libspec/spec/field.h"
+#include "opfs/tree/browse.h"
+#include "opfs/tree/browse_tree.h"
 #include "opfs/tree/diff.h"
 #include "opfs/tree/files.h"
 #include "opfs/tree/list.h"
@@ -65,6 +67,10 @@ static int has_values(const struct ask *a, const struct place *from,
 		rc = tree_value_names(a, from, tag, &values);
 		*any = values.len > 0;
 		return rc;
+	}
+	if (tag->kind == SPEC_TAG_FRAMES) {
+		*any = place_has_stacks(from);
+		return 0;
 	}
 	/* every file has an event, images ...; which symbols takes time */
 	if (!field || !field->separated)
@@ -264,6 +270,43 @@ static int step_on(const struct ask *a, const struct place *from, const char *na
 		return rc;
 	rc = try_default(a, from, name, to);
 	return rc == -ENOENT && !from->of_base ? tree_no_file(a, from, name) : rc;
+}
+
+/* A function that is called there; a file or a tag; or what only the whole value means,
+ * as with a pattern in it. */
+int tree_step_browse(const struct ask *a, const struct place *from, const char *name,
+		     struct place *to)
+{
+	CLEANUP(strbuf_fini) struct strbuf raw = { 0 };
+	struct place base;
+	int rc = tree_browse_child(a, from, name, to);
+
+	if (rc != -ENOENT)
+		return rc;
+	rc = tree_browse_close(a, from, &base);
+	if (rc)
+		return rc;
+	if (ends_value(a, &base, name)) {
+		rc = from->base ? tree_both_follow(a, from, from->tag, &base) : 0;
+		rc = rc ? rc : tree_step_profile(a, &base, name, to);
+		if (!rc && !to->base)
+			to->base = place_base_get(base.base);
+		place_fini(&base);
+		return rc;
+	}
+	place_fini(&base);
+	rc = tree_browse_base(a, from, &base);
+	if (rc)
+		return rc;
+	base.base = place_base_get(from->base);
+	browse_tree_path(from->browse, from->at, &raw);
+	strbuf_printf(&raw, "/%s", name);
+	rc = strbuf_error(&raw) ? ask_no_memory(a)
+				: tree_value(a, &base, from->tag, raw.data, to);
+	place_fini(&base);
+	if (rc == -ENOENT && a->explain && !strpbrk(name, "*?[,"))
+		return tree_no_callee(a, from, name);
+	return rc;
 }
 
 int tree_step_profile(const struct ask *a, const struct place *from, const char *name,

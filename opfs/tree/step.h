@@ -5,6 +5,8 @@
 #include "opfs/tree/ask.h"
 
 /* A component below a session, in a directory of each kind. */
+int tree_step_browse(const struct ask *a, const struct place *from, const char *name,
+		     struct place *to);
 int tree_step_profile(const struct ask *a, const struct place *from, const char *name,
 		      struct place *to);
 /* One of the values of a tag. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "opfs/tree/browse.h"
 #include "opfs/tree/diff.h"
 #include "opfs/tree/present.h"
 #include "opfs/tree/sessions.h"
@@ -20,12 +21,22 @@ int tree_value(const struct ask *a, const struct place *from, const struct spec_
 		return tree_session_exclude(a, from, raw, to);
 	if (tree_is_base_tag(from, tag))
 		return tree_base_value(a, from, tag, raw, to);
+	if (tag->kind == SPEC_TAG_FRAMES) {
+		int rc = tree_browse_value(a, from, tag, raw, to);
+
+		/* the older side may have them */
+		return rc == -ENOENT && from->base
+			       ? tree_both_value(a, from, tag, raw, to)
+			       : rc;
+	}
 	return tree_select_value(a, from, tag, raw, to);
 }
 
 int tree_value_join(const struct ask *a, const struct place *from, const char *name,
 		    struct place *to)
 {
-	return from->of_base ? tree_base_join(a, from, name, to)
-			     : tree_select_join(a, from, name, to);
+	if (from->of_base)
+		return tree_base_join(a, from, name, to);
+	return from->base ? tree_both_join(a, from, name, to)
+			  : tree_select_join(a, from, name, to);
 }

@@ -184,22 +184,29 @@ static int make(void *ctx, const struct viewer *v, void **obj, size_t *bytes,
 	return 0;
 }
 
-/* Equal keys for equal selections of one side, however they were spelled. */
-static void side_key(const struct place *p, const struct report *r, struct strbuf *key)
+void tree_selection_key(const struct place *p, struct strbuf *key)
 {
 	strbuf_add(key, &p->cat->generation, sizeof(p->cat->generation));
 	for (size_t i = 0; i < SPEC_NR_TAGS; i++) {
 		const struct spec_value *value = p->spec->values[i];
 
-		if (value && (i == SPEC_SYMBOL || spec_tag_presents(&spec_tags[i]) ||
+		if (value && (i == SPEC_SYMBOL || spec_tags[i].kind == SPEC_TAG_FRAMES ||
+			      spec_tag_presents(&spec_tags[i]) ||
 			      spec_tags[i].kind == SPEC_TAG_SPAN))
-			strbuf_printf(key, "%zu:%d%s\n", i, value->exact, value->raw);
+			strbuf_printf(key, "%zu:%d%zu:%s\n", i, value->exact,
+				      strlen(value->raw), value->raw);
 	}
 	strbuf_putc(key, ';');
-	if (r->needs_more || (r->needs & PROFILE_ARCS) == PROFILE_ARCS)
-		tree_arcs_key(p->spec, key);
 	strbuf_add(key, &p->sel->nr, sizeof(p->sel->nr));
 	strbuf_add(key, p->sel->files, p->sel->nr * sizeof(*p->sel->files));
+}
+
+/* Of one side. */
+static void side_key(const struct place *p, const struct report *r, struct strbuf *key)
+{
+	tree_selection_key(p, key);
+	if (r->needs_more || profile_has_arcs(r->needs))
+		tree_arcs_key(p->spec, key);
 }
 
 void tree_text_key(const struct place *p, const struct viewer *v, struct strbuf *key)

@@ -26,6 +26,9 @@ struct tree_making {
 };
 /* tree_text() of a report. */
 int tree_report_text(const struct ask *a, const struct place *p, struct text **out);
+/* Appends to a cache key what a place selects; equal selections have equal keys, however
+ * they were spelled. */
+void tree_selection_key(const struct place *p, struct strbuf *key);
 /* The cache key of a report at a place: equal selections have equal texts. */
 void tree_text_key(const struct place *p, const struct viewer *v, struct strbuf *key);
 

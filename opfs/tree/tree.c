@@ -8,6 +8,8 @@
 #include "base/cleanup.h"
 #include "opfs/session/spans.h"
 #include "opfs/tree/ask.h"
+#include "opfs/tree/browse.h"
+#include "opfs/tree/browse_tree.h"
 #include "opfs/tree/diff.h"
 #include "opfs/tree/entries.h"
 #include "opfs/tree/events.h"
@@ -105,6 +107,7 @@ static const struct place_ops {
 } ops[] = {
 	[PLACE_ROOT] = { .step = tree_step_root, .list = tree_list_root },
 	[PLACE_PROFILE] = { .step = tree_step_profile, .list = tree_list_profile },
+	[PLACE_CALLS] = { .step = tree_step_browse, .list = tree_list_browse },
 	[PLACE_VALUES] = { .step = tree_step_values, .list = tree_list_values },
 	[PLACE_PREFIX] = { .step = tree_value_join, .list = tree_list_values },
 	[PLACE_MORE] = { .step = tree_step_more, .list = tree_list_more },
@@ -171,7 +174,8 @@ static const struct spec_tag *tag_of(const struct place *from, const char *name,
 {
 	struct spec_word word;
 
-	if (from->kind == PLACE_VALUES || from->kind == PLACE_PREFIX)
+	if (from->kind == PLACE_VALUES || from->kind == PLACE_PREFIX ||
+	    from->kind == PLACE_CALLS)
 		return from->tag;
 	if (from->kind != PLACE_ROOT && from->kind != PLACE_PROFILE)
 		return NULL;
@@ -181,15 +185,16 @@ static const struct spec_tag *tag_of(const struct place *from, const char *name,
 bool tree_tag_differs(const struct spec_tag *tag)
 {
 	return tag->id == SPEC_SYMBOL || tag->id == SPEC_SESSION_EXCLUDE ||
-	       tag->kind == SPEC_TAG_TASKS || tag->kind == SPEC_TAG_SPAN ||
-	       tag->kind == SPEC_TAG_DIFF;
+	       tag->kind == SPEC_TAG_FRAMES || tag->kind == SPEC_TAG_TASKS ||
+	       tag->kind == SPEC_TAG_SPAN || tag->kind == SPEC_TAG_DIFF;
 }
 
 struct tree_hint tree_hint(const struct place *from, const char *name, size_t len)
 {
 	const struct spec_tag *tag = tag_of(from, name, len);
 	bool root = from->kind == PLACE_ROOT && !tree_root_entry(name);
-	bool outside = tag && (tag->id == SPEC_SYMBOL || tag->kind == SPEC_TAG_IMAGES);
+	bool outside = tag && (tag->id == SPEC_SYMBOL || tag->kind == SPEC_TAG_IMAGES ||
+			       tag->kind == SPEC_TAG_FRAMES);
 	bool sessions =
 		tag && (tag->id == SPEC_SESSION || tag->id == SPEC_SESSION_EXCLUDE ||
 			tag->kind == SPEC_TAG_SPAN);
@@ -264,11 +269,20 @@ static int refreshed_side(const struct ask *a, const struct place *p, const char
 			  struct place *to)
 {
 	struct place base;
+	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
 	int rc = spec_span_tag(p->spec) ? tree_span_enter(a, p->spec, &base)
 					: tree_enter_in(a, dir, p->spec, &base);
 
 	if (rc)
 		return rc;
+	if (p->browse) {
+		browse_tree_path(p->browse, p->at, &path);
+		rc = strbuf_error(&path)
+			     ? ask_no_memory(a)
+			     : tree_browse_value(a, &base, p->tag, path.data, to);
+		place_fini(&base);
+		return rc;
+	}
 	if (!p->of_base && p->value) {
 		rc = tree_value(a, &base, p->tag, p->value, to);
 		place_fini(&base);
@@ -348,7 +362,9 @@ static int both_newest(const struct ask *a, const struct place *p, bool *are)
 
 int tree_refresh(struct tree *t, struct place *p, const struct viewer *v, struct err *err)
 {
-	struct ask a = { .t = t, .v = v, .err = err, .explain = tree_no_value };
+	struct ask a = {
+		.t = t, .v = v, .err = err, .empty = p->base, .explain = tree_no_value
+	};
 	struct place fresh;
 	bool newest;
 	int rc;
@@ -398,7 +414,7 @@ void tree_key(const struct place *p, struct strbuf *out)
 {
 	if (p->spec)
 		place_format(p, out);
-	if (p->tag)
+	if (p->tag && !p->browse)
 		strbuf_printf(out, "/%s:%s", p->tag->name, p->value ? p->value : "");
 	if (p->of_base)
 		strbuf_puts(out, "/diff");

@@ -11,6 +11,8 @@
 
 /* Values of tags that select, which may span components. */
 
+enum { MAX_VALUE = 1 << 16 };
+
 bool tree_is_exclusion(const struct spec_tag *tag)
 {
 	return tag->id == SPEC_IMAGE_EXCLUDE || tag->id == SPEC_LIB_IMAGE_EXCLUDE;
@@ -185,7 +187,7 @@ static int whole_value(const struct ask *a, const struct place *from,
 {
 	CLEANUP(selection_putp) struct selection *sel = NULL;
 	CLEANUP(spec_putp) struct spec *spec = NULL;
-	bool open = tag->kind == SPEC_TAG_IMAGES;
+	bool open = tag->kind == SPEC_TAG_IMAGES || tag->kind == SPEC_TAG_FRAMES;
 	bool meant = true;
 	int rc = 0;
 
@@ -199,7 +201,7 @@ static int whole_value(const struct ask *a, const struct place *from,
 	if (!spec)
 		return ask_no_memory(a);
 	rc = tree_select(a, from->cat, spec, NULL, &sel);
-	if (rc || !sel->nr)
+	if (rc || !ask_selects(a, sel))
 		return rc;
 	*done = true;
 	return place_init(to, PLACE_PROFILE, from->cat, spec, sel, open ? tag : NULL,
@@ -334,26 +336,35 @@ static int can_go_on(const struct ask *a, const struct place *from, char **raw,
 	return rc;
 }
 
-int tree_select_join(const struct ask *a, const struct place *from, const char *name,
-		     struct place *to)
+int tree_joined(const struct ask *a, const struct place *from, const char *name,
+		char **out)
 {
-	bool possible = true;
-	CLEANUP(strbuf_fini) struct strbuf raw = { 0 };
-	CLEANUP(free_ptr) char *text = NULL;
-	struct place base;
-	int rc;
+	struct strbuf raw = { 0 };
 
 	strbuf_puts(&raw, from->value);
 	if (!tree_ends_open(from->value))
 		strbuf_putc(&raw, '/');
 	strbuf_puts(&raw, name);
-	text = strbuf_take(&raw);
-	if (!text)
-		return ask_no_memory(a);
-	if (strlen(text) > 8192)
-		return err_set(a->err, -ENAMETOOLONG, "a value of more than 8192 bytes");
+	if (raw.len > MAX_VALUE) {
+		strbuf_fini(&raw);
+		return err_set(a->err, -ENAMETOOLONG, "a value of more than %d bytes",
+			       MAX_VALUE);
+	}
+	*out = strbuf_take(&raw);
+	return *out ? 0 : ask_no_memory(a);
+}
+
+int tree_select_join(const struct ask *a, const struct place *from, const char *name,
+		     struct place *to)
+{
+	bool possible = true;
+	CLEANUP(free_ptr) char *text = NULL;
+	struct place base;
+	int rc = tree_joined(a, from, name, &text);
+
 	/* what is no value yet needs this component, whatever it says */
-	rc = from->kind == PLACE_PROFILE ? can_go_on(a, from, &text, &possible) : 0;
+	if (!rc && from->kind == PLACE_PROFILE && from->tag->kind == SPEC_TAG_IMAGES)
+		rc = can_go_on(a, from, &text, &possible);
 	if (rc || !possible)
 		return rc ? rc : no_value(a, from, from->tag, text);
 	rc = reopened(a, from, &base);

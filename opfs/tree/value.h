@@ -16,6 +16,9 @@ int tree_select_value(const struct ask *a, const struct place *from,
 /* One component more of the value that is open in @from. */
 int tree_select_join(const struct ask *a, const struct place *from, const char *name,
 		     struct place *to);
+/* The open value of @from with one component more; the caller frees it. */
+int tree_joined(const struct ask *a, const struct place *from, const char *name,
+		char **out);
 /* Does a value end in a comma?  Then what follows is another item. */
 bool tree_ends_open(const char *raw);
 /* Does the tag leave images out? */

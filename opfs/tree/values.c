@@ -12,6 +12,7 @@
 #include "libspec/name/glob.h"
 #include "libspec/name/pid.h"
 #include "libspec/spec/field.h"
+#include "opfs/tree/browse.h"
 #include "opfs/tree/present.h"
 #include "opfs/tree/profiles.h"
 #include "opfs/tree/sessions.h"
@@ -252,6 +253,8 @@ int tree_value_names(const struct ask *a, const struct place *p,
 		return image_names(a, p, tag, out);
 	case SPEC_TAG_SYMBOL:
 		return tree_symbol_names(a, p, out);
+	case SPEC_TAG_FRAMES:
+		return tree_browse_names(a, p, tag, out);
 	case SPEC_TAG_TASKS:
 		return task_names(a, p, tag, out);
 	case SPEC_TAG_SPAN:

@@ -136,3 +136,64 @@ closed_session()
 	run -1 "$OPFS_BIN/opfs" check --session-dir u
 	grep -q '^/LEFT_OUT: has changed' <<<"$output"
 }
+
+# A session that was recorded with -g: 7 samples with their stacks, and one without.
+session_of_stacks()
+{
+	mksession <<-'END'
+		{"files": [{"app": "/bin/ls", "stacks": [
+		   [["/bin/ls@0x1000", "/bin/ls@0x2000"], 4],
+		   [["/bin/ls@0x2000"], 3]], "samples": {"0x2000": 8}}],
+		 "live": [9, 1795251900000000000, "closed"],
+		 "stats": {"total_samples": 8, "stored_samples": 8, "total_stacks": 7,
+		           "lost_stackfile": 1}}
+	END
+	file='{root}/bin/ls/{dep}/{root}/bin/ls/CPU_CLK_UNHALTED.100000.0.all.all.all'
+}
+
+# poke FILE OFFSET NUMBER: stores 32 bits.
+poke()
+{
+	python3 - "$@" <<-'END'
+	import struct, sys
+	with open(sys.argv[1], "r+b") as f:
+	    f.seek(int(sys.argv[2]))
+	    f.write(struct.pack("<I", int(sys.argv[3])))
+	END
+}
+
+@test "stacks: a sample may lack one, and none has two" {
+	session_of_stacks
+	check
+	poke "s/samples/current/stacks/$file" $((104 + 16 + 8)) 6
+	run -1 check
+	[[ $output == *"$file: its stacks hold more samples (9) than itself (8)"* ]]
+}
+
+@test "stacks: frames that make no sense, and counts of frames that are not there" {
+	session_of_stacks
+	poke s/samples/current/stacks/frames $((64 + 3 * 16)) 9
+	run -1 check
+	[[ $output == *"stacks/frames: 2 of its frames make no sense"* ]]
+	[[ $output == *"samples have stacks that stacks/frames does not hold"* ]]
+	"$OPFS_BIN/opfs" cat --session-dir s current/threshold:0/calltree >tree
+	[ "$(awk '/^[0-9]/ { sum += $3 } END { print sum }' tree)" = 8 ]
+	grep -F '[truncated: lost by the disk]' tree
+}
+
+@test "stacks: a figure that is not what the files hold is told" {
+	session_of_stacks
+	echo -n 6 >s/samples/current/stats/total_stacks
+	run -1 check
+	[[ $output == *"total_stacks says 6, the files of stacks hold 7"* ]]
+}
+
+@test "stacks: what is no table is told, and samples are shown without" {
+	session_of_stacks
+	echo hello >s/samples/current/stacks/frames
+	run -1 check
+	[[ $output == *"stacks/frames: is no table of stacks"* ]]
+	"$OPFS_BIN/opfs" cat --session-dir s current/report | grep -w 8
+	run -1 "$OPFS_BIN/opfs" cat --session-dir s current/calltree
+	"$OPFS_BIN/opfs" cat --session-dir s current/status | grep stacks/frames
+}

@@ -246,6 +246,36 @@ socket(AF_UNIX, SOCK_SEQPACKET).bind(sys.argv[1])' "$sock"
 	done
 }
 
+@test "a closed session has the arcs that its stacks make, also after a kill" {
+	can_run_daemon
+	daemon --event=TIMER:2000000 --callgraph=64
+	load_on
+	wait_for is total_stacks -ge 20
+	[ "$(fact total_arcs)" = null ]
+	ctl save one
+	wait_for is total_stacks -ge 20
+	kill -KILL "$pid"
+	wait "$pid" || true
+	daemon --event=TIMER:2000000 --stopped
+	wait_for all_sealed
+	wait_for test -e "$dir/samples/one/MANIFEST"
+	load_off
+	end_daemon
+	mkdir -p closed/samples
+	for s in one $(rotated); do
+		mv "$dir/samples/$s" closed/samples/
+		(cd "closed/samples/$s" && grep -v '^#' MANIFEST | sha256sum --quiet -c)
+		grep -q '{cg}' "closed/samples/$s/MANIFEST"
+		[ "$(cat "closed/samples/$s/stats/total_arcs")" -gt 0 ]
+	done
+	[ "$(ls closed/samples | wc -l)" = 2 ]
+	# the last sample before the kill may be without its stack
+	python3 "$OPFS_TOP/tests/lib/opsamples.py" arcs closed >wrong || true
+	run ! grep -v ' samples, [0-9]* stacks$' wrong
+	rm -r closed/samples/2*
+	python3 "$OPFS_TOP/tests/lib/opsamples.py" arcs closed
+}
+
 @test "what cannot be set leaves everything as it was" {
 	can_run_daemon
 	daemon --event=TIMER:10000000 --keep=9

@@ -170,6 +170,25 @@ same_as_transcript() {
 	run -0 opfs diff --fail-over=5% old few
 }
 
+@test "a slice of a few samples is not sure of single ones" {
+	two_functions
+	mksession <<-END
+	[{"session": "old", $PROG, "samples": {"$A": 11}},
+	 {"session": "one", $PROG, "samples": {"$B": 1}},
+	 {"session": "five", $PROG, "samples": {"$A": 4, "$B": 1}},
+	 {"session": "ten", $PROG, "samples": {"$A": 4, "$B": 6}},
+	 {"session": "new", $PROG, "samples": {"$A": 4, "$B": 9}}]
+	END
+	# by chance with probability 0.083, 0.31, 0.0039, and at last 0.00055
+	for few in one five ten; do
+		run -0 opfs diff --fail-over=5% old $few
+		[ -z "$output" ]
+		run ! grep -w yes <(opfs cat $few/diff:old/report $few/diff:old/summary)
+	done
+	run -1 opfs diff --fail-over=5% old new
+	[[ $output == *"b	$PWD/prog	0.0000	69.2308	+++"* ]]
+}
+
 @test "opfs diff --json prints report.json, and judges all the same" {
 	two_functions
 	mksession <<-END

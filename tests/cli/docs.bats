@@ -291,7 +291,7 @@ tiny_session() {
 
 @test "bash completes tags and their values" {
 	tiny_session
-	run -0 complete_bash "$opfs" cat --session-dir "$session" current/thr
+	run -0 complete_bash "$opfs" cat --session-dir "$session" current/thre
 	[ "$output" = current/threshold: ]
 	run -0 complete_bash "$opfs" cat --session-dir "$session" current/sort:app
 	echo "$output"

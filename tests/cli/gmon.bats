@@ -191,3 +191,22 @@ int main(int argc, char **argv) { (void)argv; return three(&argc) + seven(argc);
 	run -1 opfs cat anon/gmon.out
 	[[ $output == *"memory without a file"* ]]
 }
+
+@test "it is listed where the functions chosen leave one image that gprof reads" {
+	printf 'int f(int x) { return x; }\nint main(void) { return f(0); }\n' >t.c
+	${CC:-gcc} -O0 -no-pie -o t t.c
+	mksession <<-END
+	[{"app": "$PWD/t", "mtime": $(stat -c %Y t), "stacks": [
+	  [["$PWD/t@$(($(offset_of t main) + 5))", "$PWD/t@$(offset_of t f)"], 4]]},
+	 {"app": "$PWD/t", "image": "kern:no-vmlinux", "kernel": true, "stacks": [
+	  [["$PWD/t@$(($(offset_of t main) + 5))",
+	    "kern:no-vmlinux@0xffffffff81000500"], 2]]}]
+	END
+	for path in symbol:f calls:main/f through:f; do
+		opfs ls "current/$path/more:" | grep -x gmon.out
+		opfs cat "current/$path/gmon.out" >g
+		[ "$(head -c 4 g)" = gmon ]
+	done
+	opfs ls 'current/through:[no-vmlinux]/more:' >list
+	run -1 grep gmon list
+}

@@ -153,7 +153,7 @@ late() {
 	lost=0
 	for f in "$stats"/lost_*; do
 		case ${f##*/} in
-		lost_bt_*) ;; # not of samples
+		lost_bt_* | lost_stackfile) ;; # not of samples
 		*) lost=$((lost + $(cat "$f"))) ;;
 		esac
 	done

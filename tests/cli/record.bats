@@ -121,7 +121,7 @@ load ../lib/record_tests
 
 @test "SIGINT ends the run, and a second one does not wait" {
 	can_record_cpus
-	python3 - "$OPFS_BIN/opcollect" <<-'END'
+	python3 - "$OPFS_BIN/opcollect" "$OPFS_TOP/tests/lib/takes_samples" <<-'END'
 		import os, signal, subprocess, sys, time
 		PATIENCE = 150
 		def run(*words):
@@ -136,13 +136,7 @@ load ../lib/record_tests
 		        assert time.monotonic() < end, what
 		        time.sleep(0.02)
 		def takes_samples(p):
-		    def live():
-		        try:
-		            with open("oprofile_data/samples/current/stats/live") as f:
-		                return "live" in f.read()
-		        except FileNotFoundError:
-		            return False
-		    until(p, live)
+		    until(p, lambda: not subprocess.call(sys.argv[2]))
 		def status(pid, field):
 		    with open("/proc/%d/status" % pid) as f:
 		        return [int(l.split()[1], 16)

@@ -44,7 +44,7 @@ balanced() {
 
 	for f in "$C"/stats/lost_* "$C"/stats/ignored_*; do
 		case $f in
-		*/lost_bt_* | *\*) ;;
+		*/lost_bt_* | */lost_stackfile | *\*) ;;
 		*) sum=$((sum + $(cat "$f"))) ;;
 		esac
 	done

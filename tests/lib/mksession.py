@@ -17,6 +17,10 @@ An image is a path ("/bin/ls"), "kern:NAME", or "anon:LABEL:TGID:LO:HI" in hexad
 "manifest" [["KEY", "VALUE"]]: facts of a MANIFEST, which is written last.
 "machine": "little 64", "big 64", "little 32" or "big 32" says on which kind of machine it
 was recorded; if it is given, there is a file abi, unless "abi" is false.
+"stacks": [[FRAMES, number], ...] of a sample file: its stacks, outermost frame first,
+each "IMAGE@0xOFFSET", with "!" behind it if that is no return address (the last one
+never is), or "#N" for a reason number N; "samples" are then those of the last frames
+unless given.
 Names are written as they stand, as OProfile does; a session with "escape": true in one
 of its files gets a table "images" and names escaped as opcollect does.
 """
@@ -127,6 +131,57 @@ def sample_file(d, machine):
     return head + database(samples, machine)
 
 
+class Stacks:
+    """The stacks of one session: a table of frames, and one of their images."""
+    EXACT = 1 << 63
+
+    def __init__(self, escape, separate):
+        self.escape, self.separate = escape, separate
+        self.nodes, self.images = {(0, 0, 6): 1}, {}
+
+    def number(self, name, kernel):
+        if name not in self.images:
+            self.images[name] = (len(self.images) + 1, kernel)
+        return self.images[name][0]
+
+    def add(self, frames):
+        """The number of the last frame's node."""
+        node = 0
+        for i, frame in enumerate(frames):
+            if frame.startswith("#"):
+                key = (node, 0, int(frame[1:]))
+            else:
+                name, off = frame.rsplit("@", 1)
+                exact = off.endswith("!") or i == len(frames) - 1
+                key = (node, self.number(name, name.startswith("kern:")),
+                       int(off.rstrip("!"), 0) | (self.EXACT if exact else 0))
+            node = self.nodes.setdefault(key, len(self.nodes) + 1)
+        return node
+
+    def samples(self, stacks):
+        """Of the file beside the table, and of the flat one."""
+        counted, flat = {}, {}
+        for frames, number in stacks:
+            node = self.add(frames)
+            counted[node] = counted.get(node, 0) + number
+            off = frames[-1].rsplit("@", 1)[1].rstrip("!")
+            flat[off] = flat.get(off, 0) + number
+        return counted, flat
+
+    def table(self):
+        nodes = b"".join(struct.pack("<IIQ", *key) for key in self.nodes)
+        return (struct.pack("<8sIIQI36x", b"OPFSSTK\n", 1, 16, len(self.nodes) + 1,
+                            self.separate) + bytes(16) + nodes)
+
+    def names(self):
+        rows = ["# opfs stack-images 1\n"]
+        for name, (number, kernel) in self.images.items():
+            rows.append("%d\t%s\t%s\n" % (number, "kernel" if kernel else "user",
+                                          "/".join(image(name, self.escape))
+                                          .replace("%", "%25")))
+        return "".join(rows).encode()
+
+
 def write(fd, parts, data):
     """Makes directories one by one: a path may be longer than PATH_MAX."""
     fd = os.dup(fd)
@@ -186,10 +241,9 @@ def main():
     os.makedirs(top, exist_ok=True)
     fd = os.open(top, os.O_RDONLY | os.O_DIRECTORY)
     escaped = {d.get("session", "current") for d in told["files"] if d.get("escape")}
-    sessions = {"current"}
+    stacks = {}
     for d in told["files"]:
         session = d.get("session", "current")
-        sessions.add(session)
         esc = session in escaped
         app = d.get("app", "/bin/demo")
         parts = ["samples", session] + image(app, esc) + ["{dep}"]
@@ -200,9 +254,18 @@ def main():
             d.get("event", "CPU_CLK_UNHALTED"), d.get("count", 100000), d.get("um", 0),
             d.get("tgid", "all"), d.get("tid", "all"), d.get("cpu", "all")))
         machine = Machine(d.get("machine", told.get("machine", "little 64")))
+        if "stacks" in d:
+            table = stacks.setdefault(session, Stacks(esc, told.get("separate", 3)))
+            counted, flat = table.samples(d["stacks"])
+            write(fd, parts[:2] + ["stacks"] + parts[2:],
+                  sample_file(dict(d, samples=counted), machine))
+            d = dict({"samples": flat}, **d)
         write(fd, parts, sample_file(d, machine))
     if "machine" in told and told.get("abi", True):
         write(fd, ["abi"], Machine(told["machine"]).abi().encode())
+    for session, table in stacks.items():
+        write(fd, ["samples", session, "stacks", "frames"], table.table())
+        write(fd, ["samples", session, "stacks", "images"], table.names())
     for session in escaped:
         write(fd, ["samples", session, "images"], b"# opfs images 1\n")
     for name, number in told.get("stats", {}).items():

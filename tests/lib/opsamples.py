@@ -6,11 +6,17 @@ It shares no code with libspec, so that the two can check each other.
 
     opsamples.py check DIR    DIR is a session directory: is every file sound?
     opsamples.py totals DIR   what each file says, as JSON
+    opsamples.py stacks DIR   the stacks of each file of stacks, as JSON
+    opsamples.py arcs DIR     are the files of arcs what the stacks make, and does each
+                              file of stacks have as many samples as the file of its name?
 
 check prints {"files": N, "nodes": N, "total": N, "bad": [[PATH, REASON]...]} and exits 1
 if anything is bad.  totals prints a list of objects: session, path, app, image, callee,
 event, count, unit_mask, tgid, tid, cpu, nodes, samples.  A session is taken for one whose
-names are escaped if it has a file "images".
+names are escaped if it has a file "images".  stacks prints a list of objects: session,
+path, samples, and stack, the outermost frame first, each [IMAGE, OFFSET, EXACT] or,
+without an image, [null, REASON, false].  arcs prints a line for each difference, and
+exits 1 if there is one.
 """
 
 import json
@@ -180,6 +186,127 @@ def walk(session_dir):
                 yield name, path, None, why
 
 
+class Stacks:
+    """The table of a session, and the names of its images."""
+
+    EXACT = 1 << 63
+    LIB, KERNEL = 1, 2
+
+    def __init__(self, session):
+        self.path = os.path.join(session, b"stacks")
+        with open(os.path.join(self.path, b"frames"), "rb") as f:
+            data = f.read()
+        magic, version, size, nr, self.separate = struct.unpack_from("<8sIIQI", data)
+        if magic != b"OPFSSTK\n" or version != 1 or size != 16:
+            raise Bad("no table of stacks")
+        if nr < 2 or 64 + 16 * nr > len(data):
+            raise Bad("%d nodes in %d bytes" % (nr, len(data)))
+        self.nodes = [struct.unpack_from("<IIQ", data, 64 + 16 * i) for i in range(nr)]
+        self.images = {}
+        self.kernel = {}
+        with open(os.path.join(self.path, b"images"), "rb") as f:
+            first, *lines = f.read().splitlines()
+        if first != b"# opfs stack-images 1":
+            raise Bad("no table of images")
+        for line in lines:
+            number, kind, name = line.split(b"\t")[:3]
+            image = parse_image([p for p in unescape(name).split(b"/") if p], None, False)
+            self.images[int(number)] = image[0]
+            self.kernel[image[0]] = kind == b"kernel"
+        for i, (parent, image, off) in enumerate(self.nodes[1:], 1):
+            if parent >= i or (not image and not off) or \
+               (image and image not in self.images):
+                raise Bad("node %d: %d, %d, %#x" % (i, parent, image, off))
+
+    def stack(self, node):
+        """[(image or None, offset, exact)], the outermost first."""
+        found = []
+        while node:
+            node, image, off = self.nodes[node]
+            found.append((self.images.get(image), off & ~self.EXACT,
+                          bool(off & self.EXACT)))
+        return found[::-1]
+
+    def files(self, session_dir):
+        """(path, parsed name, File) of each."""
+        abi = read_abi(session_dir)
+        for path in sample_files(self.path):
+            file = File(os.path.join(self.path, path), abi)
+            file.check()
+            yield path, parse_name(path, True), file
+
+
+def tables(session_dir):
+    for name, session in sessions(session_dir):
+        if os.path.exists(os.path.join(session, b"stacks/frames")):
+            yield name, session, Stacks(session)
+
+
+def stacks(session_dir):
+    return [{"session": text(name), "path": text(path), "samples": value,
+             "stack": [[text(image) if image else None, off, exact]
+                       for image, off, exact in table.stack(node)]}
+            for name, _, table in tables(session_dir)
+            for path, _, file in table.files(session_dir)
+            for node, value, _ in file.nodes[1:]]
+
+
+def region(image):
+    return b" (tgid:" in image
+
+
+def caller_app(table, name, kernel, caller):
+    """What arcs of a caller are filed under; None: it cannot be told."""
+    alone = kernel and name["app"] == name["image"]
+    flag = table.KERNEL if table.kernel[caller] else table.LIB
+    if not region(caller) and (alone or not table.separate & flag):
+        return caller
+    return None if alone else name["app"]
+
+
+def derived(session_dir, table):
+    """{(what a file is, from << 32 | to): samples}, one stack after another."""
+    arcs = {}
+    for _, name, file in table.files(session_dir):
+        kernel, = struct.unpack_from("<I", file.data, 24)
+        for node, value, _ in file.nodes[1:]:
+            frames = [f for f in table.stack(node) if f[0]]
+            for (caller, at, _), (callee, to, _) in zip(frames, frames[1:]):
+                app = caller_app(table, name, kernel, caller)
+                if app is None:
+                    continue
+                what = dict(name, app=app, image=caller, callee=callee)
+                key = (tuple(sorted(what.items(), key=lambda i: i[0])),
+                       (at << 32 | to & 0xffffffff) & (1 << 64) - 1)
+                arcs[key] = arcs.get(key, 0) + value
+    return arcs
+
+
+def arcs(session_dir):
+    wrong = []
+    for session, where, table in tables(session_dir):
+        want, have, flat = derived(session_dir, table), {}, {}
+        for path in sample_files(where):
+            name = parse_name(path, True)
+            file = File(os.path.join(where, path), read_abi(session_dir))
+            if name["callee"] is None:
+                flat[path] = file.total()
+                continue
+            for key, value, _ in file.nodes[1:]:
+                key = (tuple(sorted(name.items(), key=lambda i: i[0])), key)
+                have[key] = have.get(key, 0) + value
+        own = {path: file.total() for path, _, file in table.files(session_dir)}
+        wrong += ["%s: %r: %s in stacks, %s in files of arcs" %
+                  (text(session), key, want.get(key), have.get(key))
+                  for key in want.keys() | have.keys()
+                  if want.get(key) != have.get(key)]
+        wrong += ["%s: %r: %s samples, %s stacks" %
+                  (text(session), path, flat.get(path), own.get(path))
+                  for path in flat.keys() | own.keys()
+                  if flat.get(path) != own.get(path)]
+    return wrong
+
+
 def text(value):
     return os.fsdecode(value) if isinstance(value, bytes) else value
 
@@ -214,10 +341,14 @@ def totals(session_dir):
 
 
 def main(argv):
-    if len(argv) != 3 or argv[1] not in ("check", "totals"):
+    known = {"check": check, "totals": totals, "stacks": stacks, "arcs": arcs}
+    if len(argv) != 3 or argv[1] not in known:
         print(__doc__, file=sys.stderr)
         return 2
-    result = check(argv[2]) if argv[1] == "check" else totals(argv[2])
+    result = known[argv[1]](argv[2])
+    if argv[1] == "arcs":
+        print(*result[:20], sep="\n", end="\n" if result else "")
+        return 1 if result else 0
     json.dump(result, sys.stdout, indent=1)
     print()
     return 1 if argv[1] == "check" and result["bad"] else 0

@@ -66,8 +66,7 @@ record_begins() {
 }
 
 takes_samples() {
-	grep -q live oprofile_data/samples/current/stats/live 2>/dev/null ||
-		! kill -0 "$collector"
+	"$OPFS_TOP/tests/lib/takes_samples" || ! kill -0 "$collector"
 }
 
 # Waits for it; sets status and output as "run" does.

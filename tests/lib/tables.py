@@ -22,8 +22,9 @@ import time
 
 FIGURES = {"total_samples", "stored_samples", "total_arcs", "throttle_events",
            "lost_bt_no_mapping", "lost_bt_samplefile", "bt_aborted", "bt_no_caller",
-           "resolved_late", "ext_events", "live", "notes", "started", "throttled",
-           "ignored_by_image", "ignored_self", "task_records_lost",
+           "total_stacks", "lost_stackfile", "stacks_full", "stacks_depth",
+           "stacks_no_mapping", "resolved_late", "ext_events", "live", "notes", "started",
+           "throttled", "ignored_by_image", "ignored_self", "task_records_lost",
            "task_records_passed"}
 
 

@@ -124,7 +124,7 @@ for_record() {
 	failing_fs
 	for_record EIO -g
 	told_of_loss
-	[ "$(stat_of "$dir/samples/current" lost_bt_samplefile)" -gt 0 ]
+	[ "$(stat_of "$dir/samples/current" lost_stackfile)" -gt 0 ]
 	end_fs
 	balanced "$PWD/real/sessions"
 	python3 - "$OPFS_TOP" "$PWD/real/sessions" <<-'END'

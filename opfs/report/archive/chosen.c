@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "opfs/profile/stacks.h"
+
 static void choose(struct chosen *c, const struct report_job *job, size_t i)
 {
 	const struct catalog_file *f = &job->p->cat->files[i];
@@ -27,6 +29,10 @@ int chosen_init(struct chosen *c, const struct report_job *job)
 		return -ENOMEM;
 	for (size_t i = 0; i < p->nr_selected + p->nr_arc_files; i++)
 		choose(c, job, p->selected[i]);
+	for (size_t i = 0; p->stacks && i < p->stacks->nr_funcs; i++)
+		if (p->stacks->funcs[i].image != CATALOG_NO_IMAGE &&
+		    !job->o->view.exclude_dependent)
+			c->images[p->stacks->funcs[i].image] = true;
 	return 0;
 }
 

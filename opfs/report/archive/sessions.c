@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "libspec/session/manifest.h"
 #include "libspec/session/stats.h"
+#include "libspec/stack/stack_read.h"
 
 /* A session's own files: as they are, or copies while somebody writes to the session. */
 
@@ -43,15 +44,22 @@ static int add_text(struct archive *a, const struct catalog_dir *d, const char *
 
 /* ---- what of a session is not put in */
 
-/* The paths in @d of sample files that the path of the archive leaves out. */
+/* The paths in @d of sample files that the path of the archive leaves out, and of their
+ * stacks. */
 static int find_left_out(const struct archive *a, const struct catalog_dir *d,
 			 struct map *out)
 {
+	CLEANUP(strbuf_fini) struct strbuf stacks = { 0 };
+
 	for (size_t i = 0; i < a->cat->nr_files; i++) {
 		const struct catalog_file *f = &a->cat->files[i];
 
-		if (!a->chosen.files[i] && &a->cat->dirs[f->dir] == d &&
-		    map_set(out, f->path, strlen(f->path), i))
+		if (a->chosen.files[i] || &a->cat->dirs[f->dir] != d)
+			continue;
+		strbuf_reset(&stacks);
+		strbuf_printf(&stacks, SPEC_STACK_DIR "/%s", f->path);
+		if (strbuf_error(&stacks) || map_set(out, f->path, strlen(f->path), i) ||
+		    (f->stacks.nr_nodes && map_set(out, stacks.data, stacks.len, i)))
 			return -ENOMEM;
 	}
 	return 0;
@@ -119,7 +127,8 @@ static int visit(struct archive *a, const struct catalog_dir *d, struct walk *w,
 static bool is_passed_over(const char *dir, const char *name)
 {
 	return !strcmp(name, ".") || !strcmp(name, "..") ||
-	       (name[0] == '.' && (!*dir || !strcmp(dir, "stats")));
+	       (name[0] == '.' &&
+		(!*dir || !strcmp(dir, "stats") || !strcmp(dir, SPEC_STACK_DIR)));
 }
 
 static int read_dir(struct archive *a, const struct catalog_dir *d, struct walk *w,
@@ -167,12 +176,18 @@ static int add_saved(struct archive *a, const struct catalog_dir *d,
 
 /* ---- live ones: the catalog has a copy of the samples */
 
-/*
- * Writes a whole sample file anew; its hash table may be empty, since readers do not use
- * it.
- */
+/* What a live session's sample file was when the catalog was read. */
+struct frozen {
+	const char *path;
+	const struct spec_sample_header *header;
+	uint32_t nr_nodes;
+	off_t at; /* of its nodes in the copy */
+};
+
+/* Writes a whole sample file anew; its hash table may be empty, since readers do not use
+ * it. */
 static int add_frozen(struct archive *a, const struct catalog_dir *d,
-		      const struct catalog_file *f)
+		      const struct frozen *f)
 {
 	struct spec_sample_descr descr = { .size = SPEC_SAMPLE_MIN_NODES,
 					   .current_size = f->nr_nodes + 1 };
@@ -183,17 +198,65 @@ static int add_frozen(struct archive *a, const struct catalog_dir *d,
 
 	while (descr.size < descr.current_size)
 		descr.size *= 2;
-	strbuf_add(&head, &f->header, sizeof(f->header));
+	strbuf_add(&head, f->header, sizeof(*f->header));
 	strbuf_add(&head, &descr, sizeof(descr));
 	strbuf_add(&head, &unused, sizeof(unused));
 	info.name = member_name(a, d, f->path);
 	if (strbuf_error(&head) || strbuf_error(&a->name))
 		return archive_no_memory(a);
-	return tar_add_range(a->t, &info, &head, a->cat->copy_fd, f->copy_off, bytes,
+	return tar_add_range(a->t, &info, &head, a->cat->copy_fd, f->at, bytes,
 			     (uint64_t)(descr.size - descr.current_size) *
 					     sizeof(unused) +
 				     (uint64_t)descr.size * sizeof(uint32_t),
 			     a->err);
+}
+
+static int add_file(struct archive *a, const struct catalog_dir *d,
+		    const struct catalog_file *f)
+{
+	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
+	struct frozen file = { .path = f->path,
+			       .header = &f->header,
+			       .nr_nodes = f->nr_nodes,
+			       .at = f->copy_off };
+	int rc = add_frozen(a, d, &file);
+
+	if (rc || !f->stacks.nr_nodes)
+		return rc;
+	strbuf_printf(&path, SPEC_STACK_DIR "/%s", f->path);
+	if (strbuf_error(&path))
+		return archive_no_memory(a);
+	file.path = strbuf_str(&path);
+	file.nr_nodes = f->stacks.nr_nodes;
+	file.at = f->stacks.copy_off;
+	return add_frozen(a, d, &file);
+}
+
+/* The frames that there are by now: those that were counted are among them, and none is
+ * ever changed. */
+static int add_frames(struct archive *a, const struct catalog_dir *d)
+{
+	struct tar_info info = { .mtime = drained_s(a) };
+	CLEANUP(strbuf_fini) struct strbuf head = { 0 };
+	struct spec_stack_header h;
+	uint64_t there;
+	struct stat st;
+	int rc;
+
+	if (d->frames_fd < 0)
+		return 0;
+	info.name = member_name(a, d, SPEC_STACK_TABLE);
+	rc = spec_stacks_header(d->frames_fd, &h, NULL);
+	if (rc || fstat(d->frames_fd, &st) || st.st_size < (off_t)spec_stack_len(1))
+		return archive_left_out(a, info.name, "cannot be read");
+	/* a power failure may leave fewer than it says */
+	there = ((uint64_t)st.st_size - sizeof(h)) / sizeof(struct spec_stack_node);
+	h.nr = h.nr < there ? h.nr : there;
+	strbuf_add(&head, &h, sizeof(h));
+	if (strbuf_error(&head) || strbuf_error(&a->name))
+		return archive_no_memory(a);
+	return tar_add_range(a->t, &info, &head, d->frames_fd, sizeof(h),
+			     h.nr * sizeof(struct spec_stack_node), 0, a->err);
 }
 
 static bool plain_event(unsigned char c)
@@ -234,7 +297,7 @@ static int add_figures(struct archive *a, const struct catalog_dir *d)
 static int add_live(struct archive *a, const struct catalog_dir *d, size_t nr_left_out)
 {
 	static const char *const tables[] = { "images", "tasks", "regions",
-					      "stats/started" };
+					      SPEC_STACK_DIR "/images", "stats/started" };
 	const struct tar_want want = { .grows = true };
 	int rc = add_figures(a, d);
 
@@ -245,7 +308,8 @@ static int add_live(struct archive *a, const struct catalog_dir *d, size_t nr_le
 					      d->fd, tables[i], &want);
 	for (size_t i = 0; i < a->cat->nr_files && !rc; i++)
 		if (a->chosen.files[i] && &a->cat->dirs[a->cat->files[i].dir] == d)
-			rc = add_frozen(a, d, &a->cat->files[i]);
+			rc = add_file(a, d, &a->cat->files[i]);
+	rc = rc ? rc : add_frames(a, d);
 	for (size_t i = 0; i < a->cat->nr_bad && !rc; i++)
 		if (strcmp(a->cat->bad[i].path, SPEC_ABI) != 0)
 			rc = archive_left_out(a, a->cat->bad[i].path,

@@ -40,7 +40,7 @@ def names_of(path, entries):
 def walk(path, depth, nested):
     entries = ls(path)
     names_of(path, entries)
-    if not nested and len(entries) > 15:
+    if not nested and len(entries) > 24:
         fail(path, "has %d entries" % len(entries))
     if depth > 6:
         return fail(path, "too deep")

@@ -3,7 +3,9 @@
 """Asks a session that opcollect wrote, through the independent reader.
 
     ask.py balance DIR            is "current" sound, and taken = stored + losses, and is
-                                  stored the sum of its flat files?  Prints both
+                                  stored the sum of its flat files?  If there are stacks:
+                                  has every sample one, and are the arcs of them?  Prints
+                                  both
     ask.py sum DIR [FIELD=VALUE]...  samples of flat files that agree (app, image, event,
                                   tgid, ...; a basename is enough for app and image)
     ask.py arcs DIR [FIELD=VALUE]... the same of arcs
@@ -21,7 +23,9 @@ import opsamples  # noqa: E402
 
 NOT_LOSSES = {"total_samples", "stored_samples", "total_arcs", "throttle_events",
               "lost_bt_no_mapping", "lost_bt_samplefile", "live", "notes", "started",
-              "throttled", "bt_no_caller", "task_records_lost", "task_records_passed"}
+              "throttled", "bt_no_caller", "task_records_lost", "task_records_passed",
+              "total_stacks", "lost_stackfile", "stacks_full", "stacks_depth",
+              "stacks_no_mapping"}
 
 
 def files(session_dir):
@@ -49,6 +53,13 @@ def balance(session_dir):
     if taken != stored + losses or stored != flat or arcs != figures.get("total_arcs", 0):
         sys.exit("taken %d, stored %d, losses %d, in flat files %d, arcs %d of %d" %
                  (taken, stored, losses, flat, arcs, figures.get("total_arcs", 0)))
+    if "total_stacks" in figures or "lost_stackfile" in figures:
+        wrong = opsamples.arcs(session_dir)
+        if wrong and not figures.get("lost_stackfile"):
+            sys.exit("\n".join(wrong[:20]))
+        both = figures.get("total_stacks", 0) + figures.get("lost_stackfile", 0)
+        if both != stored:
+            sys.exit("stored %d, with and without stacks %d" % (stored, both))
     print(taken, stored)
 
 

@@ -202,3 +202,57 @@ Test(profile_compare, a_difference_counts_beyond_three_standard_errors)
 	cr_expect_not(profile_significant(264, 440, 220, 440));
 	cr_expect(profile_significant(270, 450, 225, 450));
 }
+
+/*
+ * Probabilities are from exact fractions, in Python:
+ *	sum(Fraction(comb(n2, x) * comb(n1, a + c - x), comb(n1 + n2, a + c))
+ *	    for x in range(a, min(n2, a + c) + 1))
+ * for a of n2 samples against c of n1; beyond 3 standard errors are 0.00135.
+ */
+Test(profile_compare, few_samples_differ_if_chance_is_exactly_that_improbable)
+{
+	static const struct {
+		uint64_t samples, all, older, of;
+		bool sure;
+	} cases[] = {
+		{ 1, 1, 0, 1, false },           /* 0.5 */
+		{ 1, 1, 0, 10, false },          /* 0.0909, and 3.3 standard errors */
+		{ 3, 3, 0, 3, false },           /* 0.05 */
+		{ 5, 5, 0, 5, false },           /* 0.00397, and 3.16 standard errors */
+		{ 6, 6, 0, 6, true },            /* 0.00108 */
+		{ 7, 10, 0, 8, false },          /* 0.00377, and 3.0 standard errors */
+		{ 0, 101, 5, 50, false },        /* 0.00346, and 3.2 standard errors */
+		{ 9, 1000, 0, 1000, false },     /* 0.00192 */
+		{ 10, 1000, 0, 1000, true },     /* 0.000955 */
+		{ 2, 1000, 1, 100000, true },    /* 0.000292 */
+		{ 1, 5, 0, 1000, false },        /* 0.00498 */
+		{ 2, 5, 0, 1000, true },         /* 0.0000198 */
+		{ 1, 1, 0, 100000, false },      /* 0.00001, but one sample */
+		{ 0, 1, 100000, 100000, false }, /* the same of what it was not */
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t samples = cases[i].samples, all = cases[i].all;
+		uint64_t older = cases[i].older, of = cases[i].of;
+
+		cr_expect_eq(profile_significant(samples, all, older, of), cases[i].sure,
+			     "case %zu", i);
+		cr_expect_eq(profile_significant(older, of, samples, all), cases[i].sure,
+			     "case %zu, other way round", i);
+		cr_expect_eq(profile_significant(all - samples, all, of - older, of),
+			     cases[i].sure, "case %zu, what it is not", i);
+	}
+}
+
+Test(profile_compare, an_exact_probability_of_billions_of_samples_takes_no_time)
+{
+	const uint64_t n = 4000000000;
+
+	/* Poisson, as good as exactly: 31 or more of 12 expected 0.0000034, 20 0.021 */
+	cr_expect(profile_significant(31, n / 1000, 12000, n));
+	cr_expect_not(profile_significant(20, n / 1000, 12000, n));
+	cr_expect_not(profile_significant(n / 2, n, n / 2 + 50000, n));
+	cr_expect_not(profile_significant(99, n, 99, n));
+	cr_expect_not(profile_significant(n, n, n, n));
+	cr_expect_not(profile_significant(0, n, 0, n));
+}

@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Are the stacks that were recorded of deep.c those that it wrote down?
+
+    same_stacks.py DIR PROGRAM PLACES
+
+Looks at the samples in burn(): what called it.  Prints "PLACE SAMPLES" lines, and "other"
+for stacks that are at none of the places, where burn() has no frame yet or no more.
+"""
+
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../lib"))
+import opsamples  # noqa: E402
+from ask import ranges  # noqa: E402
+
+DEPTH = 5
+
+
+def written(path):
+    places = {}
+    with open(path) as f:
+        for line in f:
+            place, *frames = line.split()
+            frames = [f.rsplit("+", 1) for f in frames]
+            places[place] = [(image, int(off, 16)) for image, off in frames]
+    return places
+
+
+def main(session_dir, program, path):
+    places = written(path)
+    program = os.path.realpath(program)
+    first, behind = ranges(program)["burn"]
+    counts = dict.fromkeys(places, 0)
+    counts["other"] = 0
+    for row in opsamples.stacks(session_dir):
+        *frames, (image, off, exact) = row["stack"]
+        if image != program or not first <= off < behind:
+            continue
+        if not exact:
+            sys.exit("the sampled address is not exact: %s" % row)
+        cut = frames[:1] == [[None, DEPTH, False]]
+        callers = [(i, o) for i, o, _ in frames[cut:][::-1]]
+        if any(e for _, _, e in frames):
+            sys.exit("a caller that was interrupted: %s" % row)
+        found = [p for p, want in places.items()
+                 if (callers == want[:len(callers)] and len(callers) > 100 if cut
+                     else callers[:len(want)] == want)]
+        if cut and found not in (["too-deep"], []):
+            sys.exit("cut off: %s" % found)
+        counts[found[0] if found else "other"] += row["samples"]
+    for place, samples in counts.items():
+        print(place, samples)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
