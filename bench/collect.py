@@ -3,8 +3,11 @@
 """What collecting costs, beside perf record, in one run.
 
 For each rate, flat and with call chains, a program of fixed work runs alone, under
-perf record and under opcollect record, in turn.  Printed are medians: CPU of the
-collector (everything but the program itself), per sample, and the program's slow-down.
+perf record and under opcollect record, in turn, for about a second, and at the higher
+rate also for ten times as long.  Printed are medians: CPU of the collector (everything
+but the program itself), per sample, and the program's slow-down; then what a recording
+costs however short it is, and what a sample adds.  "no names" is opcollect --symbols=0,
+which as perf does not keep the names of what was sampled.
 perf runs with -B, without its build-id pass over the data at the end (in which perf 6.1
 dies on some kernels): that favours perf.
 usage: bench/collect.py BIN_DIR [RUNS]
@@ -17,6 +20,9 @@ import statistics
 import subprocess
 import sys
 import tempfile
+
+SHORT = 18000000  # rounds
+LONG = 10 * SHORT
 
 WORK = """
 #include <stdio.h>
@@ -68,49 +74,72 @@ def taken(name, text, data):
     return int(m.group(1)) if m else 0
 
 
+def tools(bins, rate, flag, tmp):
+    record = [bins + "/opcollect", "record", "-e", "TIMER", "-F", str(rate)] + flag
+    record += ["--session-dir", tmp + "/s"]
+    return {
+        "perf": ["perf", "record", "-B", "-e", "cpu-clock", "-F", str(rate)] + flag +
+                ["-o", tmp + "/perf.data", "--"],
+        "opcollect": record + ["--"],
+        "no names": record + ["--symbols=0", "--"],
+    }
+
+
+def measure(bins, rate, flag, work, runs, tmp):
+    """Medians: of each tool its CPU seconds, its samples, the program's slow-down."""
+    commands = tools(bins, rate, flag, tmp)
+    got = {name: [] for name in commands}
+    plain = []
+    for _ in range(runs):
+        plain.append(cpu_of(work, work[-1])[1])
+        for name, cmd in commands.items():
+            shutil.rmtree(tmp + "/s", ignore_errors=True)
+            os.makedirs(tmp + "/s")
+            total, mine, text = cpu_of(cmd + work, work[-1])
+            got[name].append((total - mine, taken(name, text, tmp + "/perf.data"), mine))
+    base = statistics.median(plain)
+    medians = {n: [statistics.median(column) for column in zip(*rows)]
+               for n, rows in got.items()}
+    return {n: (cost, nr, mine / base - 1) for n, (cost, nr, mine) in medians.items()}
+
+
+def show(rate, mode, seconds, rows):
+    for name, (cost, nr, slow) in rows.items():
+        print("%-6d %-5s %5.0f %-10s %9.3f %9d %10.2f %7.2f %9.1f%%" % (
+            rate, mode, seconds, name, cost, nr, cost / nr * 1e6 if nr else 0,
+            cost / rows["perf"][0], slow * 100), flush=True)
+
+
+def show_parts(mode, short, long):
+    """Of two runs of one rate: what a recording costs, and what each sample adds."""
+    for name in short:
+        (cost, nr, _), (more, many, _) = short[name], long[name]
+        each = (more - cost) / max(many - nr, 1)
+        print("%-5s %-10s a recording %6.3f s, a sample %6.2f us" % (
+            mode, name, cost - each * nr, each * 1e6), flush=True)
+
+
 def main():
-    bins, runs = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 5
+    bins, runs = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 3
     tmp = tempfile.mkdtemp(prefix="opfs-bench.")
+    parts = {}
     try:
         src, prog, own = tmp + "/work.c", tmp + "/work", tmp + "/own"
         with open(src, "w") as f:
             f.write(WORK)
         subprocess.check_call(["gcc", "-O1", "-g", "-fno-omit-frame-pointer",
                                "-fno-optimize-sibling-calls", "-o", prog, src])
-        loops = "18000000"
-        work = [prog, loops, own]
-        print("%-10s %-5s %9s %12s %12s %12s %8s %9s" % (
-            "rate", "mode", "collector", "CPU s", "samples", "us/sample", "ratio",
+        print("%-6s %-5s %5s %-10s %9s %9s %10s %7s %10s" % (
+            "rate", "mode", "s", "collector", "CPU s", "samples", "us/sample", "ratio",
             "slow-down"))
-        for rate in (999, 10000):
-            for mode, flag in (("flat", []), ("-g", ["-g"])):
-                tools = {
-                    "perf": ["perf", "record", "-B", "-e", "cpu-clock", "-F", str(rate)] +
-                            flag +    ["-o", tmp + "/perf.data", "--"] + work,
-                    "opcollect": [bins + "/opcollect", "record", "-e", "TIMER", "-F",
-                                  str(rate)] + flag +
-                                 ["--session-dir", tmp + "/s", "--"] + work,
-                }
-                got = {name: [] for name in tools}
-                plain = []
-                for _ in range(runs):
-                    plain.append(cpu_of(work, own)[1])
-                    for name, cmd in tools.items():
-                        shutil.rmtree(tmp + "/s", ignore_errors=True)
-                        os.makedirs(tmp + "/s")
-                        total, mine, text = cpu_of(cmd, own)
-                        got[name].append((total - mine, mine,
-                                          taken(name, text, tmp + "/perf.data")))
-                base = statistics.median(plain)
-                cost = {n: statistics.median(r[0] for r in rows)
-                        for n, rows in got.items()}
-                for name, rows in got.items():
-                    samples = statistics.median(r[2] for r in rows)
-                    slow = statistics.median(r[1] for r in rows) / base - 1
-                    print("%-10d %-5s %9s %12.3f %12d %12.2f %8.2f %8.1f%%" % (
-                        rate, mode, name, cost[name], samples,
-                        cost[name] / samples * 1e6 if samples else 0,
-                        cost[name] / cost["perf"], slow * 100), flush=True)
+        for mode, flag in (("flat", []), ("-g", ["-g"])):
+            for rate, loops in ((999, SHORT), (10000, SHORT), (10000, LONG)):
+                work = [prog, str(loops), own]
+                rows = measure(bins, rate, flag, work, runs, tmp)
+                show(rate, mode, rows["perf"][1] / rate, rows)
+                parts[mode, rate, loops] = rows
+        for mode in ("flat", "-g"):
+            show_parts(mode, parts[mode, 10000, SHORT], parts[mode, 10000, LONG])
     finally:
         shutil.rmtree(tmp, ignore_errors=True)
 

@@ -22,14 +22,13 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 RUNS = 3
 
 
-def cost(cmd):
+def cost(cmd, out=os.devnull):
     """CPU seconds and peak MiB of the largest process, of a command and its children."""
     pid = os.fork()
     if not pid:
-        null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, 1)
-        os.dup2(null, 2)
-        os.execv(cmd[0], cmd)
+        os.dup2(os.open(out, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 1)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        os.execvp(cmd[0], cmd)
     _, status, usage = os.wait4(pid, 0)
     if status:
         sys.exit("reports.py: %s: status %d" % (" ".join(cmd), status))
