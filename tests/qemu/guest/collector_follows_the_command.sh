@@ -18,7 +18,7 @@ balanced()
 		sum=$(cat stored_samples)
 		for f in lost_* ignored_*; do
 			[ ! -f "$f" ] || case $f in
-			lost_bt_*) ;;
+			lost_bt_* | lost_stackfile) ;;
 			*) sum=$((sum + $(cat "$f"))) ;;
 			esac
 		done

@@ -12,7 +12,7 @@ taken_beyond()
 }
 
 load
-put timer_hz 4000
+put timer_hz 1000
 open_to_all root
 start
 attackers=

@@ -35,7 +35,7 @@ end_daemon
 lost=0
 for file in sessions/samples/current/stats/lost_* \
 	sessions/samples/current/stats/ignored_*; do
-	case $file in *lost_bt_* | *\**) continue ;; esac
+	case $file in *lost_bt_* | */lost_stackfile | *\**) continue ;; esac
 	lost=$((lost + $(cat "$file")))
 done
 [ "$(sum_of total_samples)" -eq $(($(sum_of stored_samples) + lost)) ] ||

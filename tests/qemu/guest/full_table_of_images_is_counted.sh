@@ -4,7 +4,9 @@
 # are lost and counted as such, those of the first stay with them, none goes to another's.
 . /guest/lib.sh
 load images=24
-put timer_hz 4000
+put timer_hz 1000
+# for all that is told: a busy host may not let the reader run
+put buffer_size 4194304
 mkdir programs
 cp /bin/nested programs/0
 start -v

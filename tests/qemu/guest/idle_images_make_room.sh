@@ -16,7 +16,7 @@ visit()
 }
 
 load images=64
-put timer_hz 4000
+put timer_hz 1000
 mkdir forever
 start
 background flood 0 0 files $here/forever 1 1000000000

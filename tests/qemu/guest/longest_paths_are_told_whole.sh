@@ -20,12 +20,12 @@ deep()
 }
 
 load images=1024
-put timer_hz 4000
+put timer_hz 1000
 deep=$(deep attacker) root=$(deep root) other=$(deep other)
 start -i
 flood 1000 0 files "$deep" 400
-flood 0 1 files "$root" 4 32
-flood 1001 1 files "$other" 4 32
+flood 0 1 files "$root" 4 100
+flood 1001 1 files "$other" 4 100
 stop
 n=$(told_below "$deep")
 echo "${#deep} bytes each, $n of 400 told"

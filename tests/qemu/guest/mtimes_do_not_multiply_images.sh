@@ -5,7 +5,7 @@
 . /guest/lib.sh
 here=/tmp/test
 load images=256
-put timer_hz 4000
+put timer_hz 1000
 craft roots 1 1
 craft theirs 1 1
 chown 1000 theirs

@@ -39,7 +39,7 @@ withstand()
 }
 
 load images=256
-put timer_hz 4000
+put timer_hz 1000
 put backtrace_depth 128
 wrong=
 withstand files flood 1000 0 files $here/files 400
