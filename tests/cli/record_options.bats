@@ -6,7 +6,7 @@ bats_require_minimum_version 1.5.0
 load ../lib/record_tests
 
 @test "five hundred threads are all counted, and told apart if asked" {
-	run -0 record -F 1999 --separate=thread,cpu -- "$b/threads" 500 3000
+	run -0 record -e TIMER -F 1999 --separate=thread,cpu -- "$b/threads" 500 3000
 	assert_balance
 	sampled "$(ask sum oprofile_data image=threads)" "$(worked threads)" 1999 \
 		$((taken - stored))
@@ -128,7 +128,7 @@ load ../lib/record_tests
 # What is said about a list of topics goes to "err".
 verbose() {
 	rm -rf oprofile_data
-	record -g --verbose="$1" -F 999 -- "$b/chain" >out 2>err
+	record -e TIMER -g --verbose="$1" -F 999 -- "$b/chain" >out 2>err
 }
 
 @test "--verbose shows messages about what it is told to, and no others" {

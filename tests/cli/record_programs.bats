@@ -6,7 +6,7 @@ bats_require_minimum_version 1.5.0
 load ../lib/record_tests
 
 @test "a program's functions are seen by their weights" {
-	run -0 --separate-stderr record -F 4999 -- "$b/weights" 1
+	run -0 --separate-stderr record -e TIMER -F 4999 -- "$b/weights" 1
 	assert_balance
 	read -r heavy middle light \
 		<<<"$(ask functions oprofile_data "$b/weights" heavy middle light)"

@@ -158,7 +158,7 @@ attached() {
 	rm -f go
 	background "$program" "$PWD/go" "${@:2}" >out
 	local target=$!
-	background "$OPFS_BIN/opcollect" record -F 1999 --separate=thread \
+	background "$OPFS_BIN/opcollect" record -e TIMER -F 1999 --separate=thread \
 		--session-dir "$dir" -p "$target" >"$log" 2>&1
 	local collector=$!
 	wait_for is_sampled "$program" || { cat "$log"; return 1; }
