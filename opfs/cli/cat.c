@@ -172,7 +172,9 @@ static int render_sample_file(struct cat *c, struct catalog *cat,
 	if (rc)
 		return rc;
 	job.p = p;
-	rc = report->render(&job, out, err);
+	if (report->check)
+		rc = report->check(&job, err);
+	rc = rc ? rc : report->render(&job, out, err);
 	if (!rc)
 		tell_unresolved(c, p, report);
 	profile_put(p);

@@ -97,6 +97,24 @@ opfs() {
 	run -2 opfs cat --binary=/bin/sh current/report
 }
 
+@test "cat --sample-file refuses what a file alone cannot tell, and makes all else" {
+	D=$BATS_TEST_TMPDIR/demo
+	python3 "$OPFS_TOP/tests/lib/mksession.py" "$D" "$OPFS_TOP/tests/data/stacks.json"
+	f=$(find "$D/samples/current/{root}" -name '*.all' | sort | head -n 1)
+	for report in calltree callertree hot-paths flamegraph.svg stacks.folded \
+		profile.pb.gz callgrind.out; do
+		run -1 opfs cat --sample-file="$f" "$report"
+		[[ $output = *" is made from whole stacks, and none of those "* ]]
+	done
+	for report in $(opfs ls --session-dir "$D" current | cat) \
+		$(opfs ls --session-dir "$D" current/more | cat); do
+		run opfs cat --sample-file="$f" "$report"
+		echo "$report: $status"
+		[ "$status" -le 2 ]
+		[ "$status" = 0 ] || [ -n "$output" ]
+	done
+}
+
 @test "why tells what a path stands for" {
 	run -0 opfs why --session-dir "$D" current/image:demo/lib-image:libx.so/report
 	[[ $output == *"image              demo"* ]]
