@@ -212,3 +212,10 @@ int report_interrupted(struct err *err)
 {
 	return err_set(err, -EINTR, "interrupted: nobody waits for this any more");
 }
+
+int report_result(int rc, struct err *err)
+{
+	if (rc == -ENOMEM)
+		return report_no_memory(err);
+	return rc == -EINTR ? report_interrupted(err) : rc;
+}

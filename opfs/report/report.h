@@ -56,7 +56,8 @@ struct report {
 	/*
 	 * Why the file cannot be made although it takes each tag: -EINVAL; it is then
 	 * not listed. job->p has PROFILE_PAIRS at least; -EAGAIN asks to be called again
-	 * with everything that the file needs.  NULL: it always can.
+	 * with everything that the file needs.  Nothing is rendered that is refused
+	 * here.  NULL: it always can be made.
 	 */
 	int (*check)(const struct report_job *job, struct err *err);
 	/* The text; 0, -EINVAL (with the reason: it is not listed then), -EINTR,
@@ -134,5 +135,8 @@ int report_done(const struct strbuf *out, struct err *err);
 /* -EINTR and -ENOMEM with a message. */
 int report_interrupted(struct err *err);
 int report_no_memory(struct err *err);
+/* What a renderer returns for what its work returned: 0, or -ENOMEM or -EINTR with a
+ * message.  What else can fail has told why. */
+int report_result(int rc, struct err *err);
 
 #endif

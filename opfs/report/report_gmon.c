@@ -229,17 +229,12 @@ static int render_gmon(const struct report_job *job, struct strbuf *out, struct 
 {
 	CLEANUP(gmon_fini) struct gmon g = { 0 };
 	struct choice c = { 0 };
-	int rc = check(job, err);
+	int rc = choose(job, &c, err);
 
-	rc = rc ? rc : choose(job, &c, err);
 	if (rc)
 		return rc;
 	g.narrow = is_narrow(job, c.image);
-	rc = fill(&g, job, &c, err);
-	if (rc == -ENOMEM)
-		return report_no_memory(err);
-	if (rc == -EINTR)
-		return report_interrupted(err);
+	rc = report_result(fill(&g, job, &c, err), err);
 	return rc ? rc : gmon_write(&g, out, err);
 }
 

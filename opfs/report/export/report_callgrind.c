@@ -246,17 +246,13 @@ static int check(const struct report_job *job, struct err *err)
 static int render(const struct report_job *job, struct strbuf *out, struct err *err)
 {
 	CLEANUP(graph_fini) struct graph g = { 0 };
-	int rc = check(job, err);
+	int rc = make(&g, job, out);
 
-	if (rc)
-		return rc;
-	rc = make(&g, job, out);
-	if (rc == -ENOMEM)
-		return report_no_memory(err);
 	if (rc == -E2BIG)
 		return export_check_size(EXPORT_MAX_BYTES + 1, EXPORT_MAX_BYTES,
 					 file_name, err);
-	return rc == -EINTR ? report_interrupted(err) : report_done(out, err);
+	rc = report_result(rc, err);
+	return rc ? rc : report_done(out, err);
 }
 
 const struct report report_callgrind = {

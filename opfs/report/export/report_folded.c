@@ -102,11 +102,7 @@ static int render(const struct report_job *job, struct strbuf *out, struct err *
 	rc = rc ? rc : calltree_build(job->p, &how, job->v, &f.tree, err);
 	if (rc)
 		return rc;
-	rc = fold(&f, err);
-	if (rc == -ENOMEM)
-		return report_no_memory(err);
-	if (rc == -EINTR)
-		return report_interrupted(err);
+	rc = report_result(fold(&f, err), err);
 	if (rc)
 		return rc;
 	folded_write(&f.folded, out);

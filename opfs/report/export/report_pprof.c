@@ -319,17 +319,11 @@ static int check(const struct report_job *job, struct err *err)
 static int render(const struct report_job *job, struct strbuf *out, struct err *err)
 {
 	CLEANUP(writing_fini) struct writing w = { 0 };
-	int rc = check(job, err);
+	int rc = writing_init(&w, job);
 
-	if (rc)
-		return rc;
-	rc = writing_init(&w, job);
 	rc = rc ? rc : write_all(&w, err);
 	rc = rc ? rc : gzip_pack(w.to.out.data, w.to.out.len, job->v, out);
-	if (rc == -ENOMEM)
-		return report_no_memory(err);
-	if (rc == -EINTR)
-		return report_interrupted(err);
+	rc = report_result(rc, err);
 	return rc ? rc : report_done(out, err);
 }
 

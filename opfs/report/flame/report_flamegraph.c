@@ -73,10 +73,7 @@ static int render_flamegraph(const struct report_job *job, struct strbuf *out,
 	if (add_lines(job, o.class, &lines))
 		return report_no_memory(err);
 	o.nr_subtitles = lines.nr;
-	rc = flame_draw(&t, &o, job->v, out, err);
-	if (rc == -ENOMEM)
-		return report_no_memory(err);
-	return rc == -EINTR ? report_interrupted(err) : rc;
+	return report_result(flame_draw(&t, &o, job->v, out, err), err);
 }
 
 static int check(const struct report_job *job, struct err *err)
