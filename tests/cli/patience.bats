@@ -112,8 +112,9 @@ late() {
 	wait_for grep -q mnt/hung1 "/proc/$hung/maps"
 	answers never
 	# more than the patience with what hangs
-	timeout -k 1 1000 "$OPFS_BIN/opcollect" record --session-dir "$dir" -a -- \
-		sh -c 'for i in 1 2 3 4 5; do many/prog$i 0.1; done; sleep 7' >"$log" 2>&1
+	timeout -k 1 1000 "$OPFS_BIN/opcollect" record -e TIMER -a --session-dir "$dir" \
+		-- sh -c 'for i in 1 2 3 4 5; do many/prog$i 0.1; done; sleep 7' \
+		>"$log" 2>&1
 	cat "$log"
 	[ "$(cat "$ctl")" = never ]
 	kill -0 "$hung"
@@ -135,7 +136,7 @@ late() {
 	hung=$!
 	wait_for grep -q mnt/hung1 "/proc/$hung/maps"
 	answers 3000 # it is not given up, and takes long enough
-	"$OPFS_BIN/opcollect" record --session-dir "$dir" -a >"$log" 2>&1 &
+	"$OPFS_BIN/opcollect" record -e TIMER --session-dir "$dir" -a >"$log" 2>&1 &
 	pids+=($!)
 	stats=$dir/samples/current/stats
 	figure() { cat "$stats/$1" 2>/dev/null || echo 0; }

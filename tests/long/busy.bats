@@ -76,8 +76,8 @@ identified() {
 	wait_for grep -q mnt/late1 "/proc/$late/maps"
 	answers 2000
 	# names are not kept: that reads all of the file, each part of it 2 s late
-	background "$OPFS_BIN/opcollect" record --symbols=0 --session-dir "$dir" \
-		-p "$late" >"$log" 2>&1
+	background "$OPFS_BIN/opcollect" record -e TIMER --symbols=0 \
+		--session-dir "$dir" -p "$late" >"$log" 2>&1
 	collector=$!
 	wait_for identified late1 || wait_for identified late1
 	kill "$late"
@@ -102,8 +102,8 @@ identified() {
 	spinners 10
 	export -f twenty
 	# it ends by itself
-	timeout -k 1 1000 "$OPFS_BIN/opcollect" record --session-dir "$dir" -a -- \
-		bash -c 'twenty; sleep 10' >"$log" 2>&1
+	timeout -k 1 1000 "$OPFS_BIN/opcollect" record -e TIMER -a --session-dir "$dir" \
+		-- bash -c 'twenty; sleep 10' >"$log" 2>&1
 	cat "$log"
 	[ "$(cat "$ctl")" = never ]
 	# shellcheck disable=SC2046
@@ -158,7 +158,8 @@ identified() {
 @test "record -a beside 40 spinners knows every program" {
 	different many prog 20
 	spinners 40
-	background "$OPFS_BIN/opcollect" record --session-dir "$dir" -a >"$log" 2>&1
+	background "$OPFS_BIN/opcollect" record -e TIMER -a \
+		--session-dir "$dir" >"$log" 2>&1
 	collector=$!
 	# at once: a machine on which this takes so long does nothing else either
 	tables progress "$dir" 150
