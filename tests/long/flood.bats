@@ -35,8 +35,8 @@ is_flooded()
 
 @test "a user who floods the machine with mappings costs another no samples" {
 	daemon --frequency=997
-	taskset -c "$cpu" timeout -k 1 100 setpriv --reuid=65534 --regid=65534 \
-		--clear-groups "$b/flood" 30 "$b/weights" 3>&- &
+	taskset -c "$cpu" timeout -k 1 700 setpriv --reuid=65534 --regid=65534 \
+		--clear-groups "$b/flood" 600 "$b/weights" 3>&- &
 	flood=$!
 	wait_for is_flooded
 	# it begins meanwhile: what it maps may be among what is passed over

@@ -42,7 +42,7 @@ theirs() {
 	name=storm$BASHPID
 	ln -s "$BATS_FILE_TMPDIR/storm" "$name"
 	run perf record -B -N -a -e cpu-clock -F 999 -o p.data -- \
-		"$OPFS_BIN/opcollect" record -F 999 --separate=thread -- \
+		"$OPFS_BIN/opcollect" record -e TIMER -F 999 --separate=thread -- \
 		"./$name" 6000 400
 	[ "$status" = 0 ] || skip "perf record -a fails here"
 	us=$(ours)
