@@ -286,7 +286,7 @@ Test(catalog, outlives_its_place_in_the_store)
 	struct catalog *first;
 
 	for (int i = 0; i < 100; i++) {
-		char name[8];
+		char name[16];
 
 		snprintf(name, sizeof(name), "s%d", i);
 		sessions_add(&disk,
@@ -294,7 +294,7 @@ Test(catalog, outlives_its_place_in_the_store)
 	}
 	first = get("s0", NULL);
 	for (int i = 1; i < 100; i++) {
-		char name[8];
+		char name[16];
 
 		snprintf(name, sizeof(name), "s%d", i);
 		catalog_put(get(name, NULL));
