@@ -10,7 +10,7 @@ start_daemon()
 	END
 	mkdir -p sessions
 	opcollect daemon --config conf --session-dir sessions --event=TIMER \
-		--frequency=500 --min-free=1M --log=stderr "$@" 2>log &
+		--frequency=500 --min-free=1M --symbols=0 --log=stderr "$@" 2>log &
 	daemon=$!
 	echo $daemon >>pids
 	eventually 20 opcollect status --config conf

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 120 x86
+# qemu: 120 6.1 debug
 # A CPU goes and comes while the daemon takes samples by perf, also too fast to be seen
 # away: it is sampled again, what was taken is stored or counted, and status says so.
 . /guest/lib.sh

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 90 x86
+# qemu: 90 6.1 debug
 # Somebody sets the clock a year forward and two days back while sessions are rotated: as
 # many rotations as there is time for, no session too old at once, each sample once.
 . /guest/lib.sh

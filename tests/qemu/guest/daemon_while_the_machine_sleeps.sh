@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# qemu: 120 x86
+# qemu: 120 6.1 debug
 # The machine sleeps and wakes while the daemon takes samples by perf: the CPUs that were
 # taken away for it are sampled again.
 . /guest/lib.sh
