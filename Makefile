@@ -472,7 +472,8 @@ Targets:
   deps          installs the Debian packages that building and testing need
   demo          deps, all, then shows what opfs does
   check         deps, all, then every test that is quick
-  check-long    deps, then all tests with sanitizers, long fuzzing, long tests
+  check-long    deps, then most tests with sanitizers, long fuzzing, long tests, the
+                driver in guests and for kernels of distributions
   check-fresh   demo and check of what is committed, in a new minimal Debian; needs root
   check-unit check-cli check-mount check-fuzz check-san
                 one part of them

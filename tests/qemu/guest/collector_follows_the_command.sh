@@ -44,8 +44,7 @@ cat >orphans <<-'END'
 	done
 END
 cp /bin/nested /bin/nested_orphan
-record -F 1000 --save-stream=stream -d data -- sh orphans ||
-	fail "record"
+record -F 1000 --save-stream=stream -d data -- sh orphans || fail "record"
 [ ! -e $OP ] || fail "$OP is still there"
 balanced data
 for image in twin_1 twin_2 nested_orphan; do
@@ -69,6 +68,7 @@ put backtrace_depth 7
 nested 100000 &
 pid=$!
 echo $pid >>pids
+# not record(): $! is the number of opcollect itself
 opcollect record --symbols=0 --source=kernel -g -F 1000 -d one -p $pid &
 recorder=$!
 echo $recorder >>pids
@@ -102,11 +102,9 @@ start_reading
 grep -q 'another program' err || fail "$(cat err)"
 kill $reader
 wait $reader || :
-! record -e page-faults:1 -d two -- true 2>err ||
-	fail "counted page-faults"
+! record -e page-faults:1 -d two -- true 2>err || fail "counted page-faults"
 grep -q 'source=perf' err || fail "$(cat err)"
-! record -e instructions:100000 -d two -- true 2>err ||
-	fail "counted instructions"
+! record -e instructions:100000 -d two -- true 2>err || fail "counted instructions"
 cat err
 while read -r pid; do
 	kill "$pid" 2>/dev/null || :
