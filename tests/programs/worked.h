@@ -42,6 +42,18 @@ static inline long long worked_children_ns(void)
 	       (ru.ru_utime.tv_usec + ru.ru_stime.tv_usec) * 1000LL;
 }
 
+/*
+ * From 500 to 1,499, another one each time: the length of a turn, in thousandths of what
+ * it is on average.  Turns of one length fall in step with the timer that takes samples.
+ */
+static inline unsigned worked_uneven(void)
+{
+	static unsigned long long x = 1;
+
+	x = x * 16807 % 2147483647;
+	return 500 + (unsigned)(x % 1000);
+}
+
 /* Adds a line to $WORKED: one write, whole beside those of other processes. */
 static inline void worked_tell(const char *part, long long ns)
 {

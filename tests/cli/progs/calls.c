@@ -65,13 +65,11 @@ __attribute__((noinline)) static void deeper(int left)
 
 int main(void)
 {
-	long turns = 1;
-
 	do {
-		/* never in step with the timer that takes the samples */
-		turns = turns * 16807 % 2147483647;
-		often(50000 + turns % 100000);
-		rarely(50000 + turns % 100000);
+		long turns = 100 * (long)worked_uneven();
+
+		often(turns);
+		rarely(turns);
 	} while (worked_ns() < 1000000000);
 	worked_tell("leaf", worked_ns());
 	in_library(called_back);

@@ -12,7 +12,7 @@
 static int turn(const char *path, long long *ns)
 {
 	void *lib = dlopen(path, RTLD_NOW);
-	void (*spin)(void) = lib ? (void (*)(void))dlsym(lib, "spin") : NULL;
+	void (*spin)(unsigned) = lib ? (void (*)(unsigned))dlsym(lib, "spin") : NULL;
 	long long begin;
 
 	if (!spin) {
@@ -20,7 +20,7 @@ static int turn(const char *path, long long *ns)
 		return 1;
 	}
 	begin = worked_ns();
-	spin();
+	spin(worked_uneven());
 	*ns += worked_ns() - begin;
 	dlclose(lib);
 	return 0;

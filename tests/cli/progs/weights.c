@@ -2,7 +2,7 @@
 /*
  * weights [SECONDS]: spends CPU time in three functions as 6 : 3 : 1, SECONDS in all, and
  * tells $WORKED what it used, by the name it was called.
- * Each turn is a fixed amount of work, so that shares do not depend on the machine.
+ * Turns are amounts of work, so that shares do not depend on the machine.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -28,9 +28,11 @@ int main(int argc, char **argv)
 	unsigned x = 1;
 
 	while ((double)worked_ns() < seconds * 1e9) {
-		x = heavy(x, 60000);
-		x = middle(x, 30000);
-		x = light(x, 10000);
+		unsigned n = worked_uneven();
+
+		x = heavy(x, 60 * n);
+		x = middle(x, 30 * n);
+		x = light(x, 10 * n);
 	}
 	printf("%u\n", x);
 	worked_tell(program_invocation_short_name, worked_ns());
