@@ -314,11 +314,11 @@ static unsigned long step_or(unsigned long step)
 
 Test(faults, of_one_call_lose_at_most_what_is_told)
 {
-	fail_each(step_or(11));
+	fail_each(step_or(17));
 }
 
 Test(faults, that_stay_lose_at_most_what_is_told)
 {
 	for_good = true;
-	fail_each(step_or(37));
+	fail_each(step_or(59));
 }
