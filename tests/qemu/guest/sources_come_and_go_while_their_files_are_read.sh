@@ -12,7 +12,7 @@ umounted()
 insmod /modules/opfs_sampler.ko
 background reread $OP/fleeting $OP/source
 reading=$!
-for i in $(seq 50); do
+for i in $(seq 20); do
 	insmod /modules/opfs_fleeting.ko || fail "insmod"
 	mount -t oprofilefs oprofilefs $OP || fail "mount"
 	[ "$(get fleeting)" = here ] || fail "the file says $(get fleeting)"
