@@ -2,14 +2,15 @@
 /*
  * dl MS LIB...: loads each library, calls its spin(), unloads it, in turn, until so many
  * milliseconds of CPU time were used in all.  The second comes to lie where the first
- * was.  Tells $WORKED how much of it was in which library, by the libraries' names.
+ * was.  In a round all are told to spin as long, in their own TURNS.  Tells $WORKED how
+ * much of the time was in which library, by the libraries' names.
  */
 #include <dlfcn.h>
 #include <string.h>
 
 #include "../../programs/worked.h"
 
-static int turn(const char *path, long long *ns)
+static int turn(const char *path, unsigned thousandths, long long *ns)
 {
 	void *lib = dlopen(path, RTLD_NOW);
 	void (*spin)(unsigned) = lib ? (void (*)(unsigned))dlsym(lib, "spin") : NULL;
@@ -20,7 +21,7 @@ static int turn(const char *path, long long *ns)
 		return 1;
 	}
 	begin = worked_ns();
-	spin(worked_uneven());
+	spin(thousandths);
 	*ns += worked_ns() - begin;
 	dlclose(lib);
 	return 0;
@@ -34,8 +35,10 @@ int main(int argc, char **argv)
 	if (argc > 10)
 		return 2;
 	do {
+		unsigned n = worked_uneven();
+
 		for (int l = 2; l < argc; l++)
-			if (turn(argv[l], &ns[l - 2]))
+			if (turn(argv[l], n, &ns[l - 2]))
 				return 1;
 	} while (worked_ns() < end);
 	for (int l = 2; l < argc; l++) {
