@@ -187,7 +187,8 @@ $(O)/fuzz/%:
 SETTINGS = $(CC) $(CLANG) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(FUZZ_CFLAGS)
 $(O)/settings: FORCE
 	@mkdir -p $(@D)
-	@$(PKG_CONFIG) --exists $(PKGS_opfs) $(PKGS_libsym) $(PKGS_collector) || \
+	@$(PKG_CONFIG) --exists $(PKGS_base) $(PKGS_opfs) $(PKGS_libsym) \
+		$(PKGS_collector) || \
 		{ echo "opfs: libraries are missing: run 'make deps'" >&2; exit 1; }
 	@echo '$(subst ','\'',$(SETTINGS))' | cmp -s - $@ || \
 		echo '$(subst ','\'',$(SETTINGS))' >$@

@@ -26,7 +26,7 @@ BEGIN {
 		"^(libsym/dwarf/|tests/unit/libsym/)"
 	only["^(libiberty/)?demangle[.]h$"] = "^libsym/table/"
 	only["^(dis-asm|bfd)[.]h$"] = "^libsym/code/"
-	only["^seccomp[.]h$"] = "^libsym/helper/"
+	only["^seccomp[.]h$"] = "^base/box/"
 	only["^archive(_entry)?[.]h$"] = "^opfs/report/archive/tar_header[.]c$"
 	only["^nettle/"] = "^(opfs/report/archive/tar|libspec/session/manifest)"
 	only["^zlib[.]h$"] = "^opfs/report/export/gzip[.]c$"

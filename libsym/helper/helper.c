@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/box/pass.h"
+#include "base/box/sandbox.h"
 #include "base/cleanup.h"
 #include "base/cred.h"
 #include "base/file.h"
@@ -20,7 +21,6 @@
 #include "libsym/file/open.h"
 #include "libsym/file/resolve.h"
 #include "libsym/helper/image.h"
-#include "libsym/helper/sandbox.h"
 #include "libsym/helper/source_read.h"
 #include "libsym/table/demangle.h"
 #include "libsym/wire/disasm_wire.h"
@@ -162,7 +162,7 @@ static int serve(pid_t parent, unsigned cpu_seconds)
 	CLEANUP(sym_request_fini) struct sym_request r = { 0 };
 	CLEANUP(close_fd) int at = -1;
 	size_t len = 0;
-	int rc = sym_sandbox_limit(cpu_seconds, NULL);
+	int rc = sandbox_limit(cpu_seconds, NULL);
 
 	if (!rc)
 		rc = read_request(&data, &len);
@@ -182,13 +182,13 @@ static int serve(pid_t parent, unsigned cpu_seconds)
 	if (!rc && r.kind == SYM_REQUEST_OPEN)
 		return pass_file(&r);
 	if (!rc)
-		rc = sym_sandbox_enter(NULL);
+		rc = sandbox_enter(NULL);
 	return rc ? rc : answer(&r, &out);
 }
 
 static int prepare(void)
 {
-	return sym_sandbox_prepare(NULL);
+	return sandbox_prepare(NULL);
 }
 
 static int job(pid_t box, const struct box_limits *limits)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/box/box.h"
+#include "base/box/sandbox.h"
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/meminfo.h"
@@ -23,7 +24,6 @@
 #include "libsym/file/find.h"
 #include "libsym/file/resolve.h"
 #include "libsym/helper/helper.h"
-#include "libsym/helper/sandbox.h"
 #include "libsym/server/exchange.h"
 #include "libsym/server/helpers.h"
 #include "libsym/table/job.h"
@@ -112,7 +112,7 @@ static int take_room(struct sym_server *s, uid_t uid)
 {
 	/* the memory last: the kernel is asked for it */
 	if (!share_may(&s->jobs, uid, 1) ||
-	    (share_of(&s->jobs, uid) && meminfo_available() < SYM_SANDBOX_MEMORY))
+	    (share_of(&s->jobs, uid) && meminfo_available() < SANDBOX_MEMORY))
 		return -EAGAIN;
 	return share_take(&s->jobs, uid, 1);
 }
@@ -234,7 +234,7 @@ static void explain(const struct sym_server *s, const struct sym_exchange *x,
 			      WTERMSIG(status), strsignal(WTERMSIG(status)));
 	else if (ended_with(x, SYM_HELPER_NO_MEMORY))
 		strbuf_printf(out, "needs more than %u MiB of memory",
-			      SYM_SANDBOX_MEMORY >> 20);
+			      SANDBOX_MEMORY >> 20);
 	else if (ended_with(x, SYM_HELPER_TOO_BIG))
 		strbuf_printf(out, "has more to tell than %u MiB", SYM_WIRE_MAX >> 20);
 	else if (WEXITSTATUS(status))

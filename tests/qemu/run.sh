@@ -171,7 +171,7 @@ build_programs()
 	# Its names and lines are in a debug file, its source is where it was compiled.
 	strip -o "$to/bare" "$to/nested"
 	$cc "${flags[@]}" -o "$to/landlocked" $from/landlocked.c \
-		libsym/helper/sandbox.c base/{err,file,strbuf,utf8}.c -lseccomp
+		base/box/sandbox.c base/{err,file,strbuf,utf8}.c -lseccomp
 }
 
 # Where twin_trap is in the file of each twin: the options of bufdump.

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "libsym/helper/sandbox.h"
+#include "base/box/sandbox.h"
 
 static int open_as(const char *path, int flags)
 {
@@ -136,7 +136,7 @@ int main(int argc, char **argv)
 {
 	(void)argv;
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	if (argc == 1 && sym_sandbox_enter(NULL))
+	if (argc == 1 && sandbox_enter(NULL))
 		return 1;
 	for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]); i++) {
 		errno = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "libsym/helper/sandbox.h"
+#include "base/box/sandbox.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -24,9 +24,9 @@ Test(sandbox, signals_nobody_and_not_itself_either)
 
 	if (SANITIZED)
 		cr_skip_test("the address sanitizer needs more");
-	cr_assert_eq(sym_sandbox_prepare(NULL), 0);
+	cr_assert_eq(sandbox_prepare(NULL), 0);
 	cr_assert_eq(syscall(SYS_tgkill, parent, parent, 0), 0);
-	cr_assert_eq(sym_sandbox_enter(NULL), 0);
+	cr_assert_eq(sandbox_enter(NULL), 0);
 	errno = 0;
 	if (!syscall(SYS_tgkill, parent, parent, 0) || errno != EPERM ||
 	    !syscall(SYS_tgkill, self, self, 0) || errno != EPERM || !kill(parent, 0) ||
@@ -39,7 +39,7 @@ Test(sandbox, has_half_a_gibibyte)
 {
 	if (SANITIZED)
 		cr_skip_test("the address sanitizer needs more");
-	cr_assert_eq(sym_sandbox_limit(100, NULL), 0);
+	cr_assert_eq(sandbox_limit(100, NULL), 0);
 	cr_expect_eq(mmap(NULL, 512 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
 		     MAP_FAILED);
 	cr_expect_neq(mmap(NULL, 256 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1,
@@ -57,7 +57,7 @@ Test(sandbox, writes_nothing_where_the_kernel_has_landlock)
 		    LANDLOCK_CREATE_RULESET_VERSION) < 1)
 		cr_skip_test("this kernel has no Landlock");
 	/* not prepared: without the filter of system calls */
-	cr_assert_eq(sym_sandbox_enter(NULL), 0);
+	cr_assert_eq(sandbox_enter(NULL), 0);
 	cr_expect_eq(open(path, O_WRONLY | O_CLOEXEC), -1);
 	cr_expect_eq(errno, EACCES);
 	cr_expect_eq(unlink(path), -1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "libsym/helper/sandbox.h"
+#include "base/box/sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -104,7 +104,7 @@ static int export_filter(scmp_filter_ctx ctx)
 	return 0;
 }
 
-int sym_sandbox_prepare(struct err *err)
+int sandbox_prepare(struct err *err)
 {
 	scmp_filter_ctx ctx;
 	int rc;
@@ -127,7 +127,7 @@ static const struct {
 	{ RLIMIT_FSIZE, 0 },
 	{ RLIMIT_CORE, 0 },
 	{ RLIMIT_NOFILE, 64 },
-	{ RLIMIT_AS, SYM_SANDBOX_MEMORY },
+	{ RLIMIT_AS, SANDBOX_MEMORY },
 };
 
 /* Opens what takes a sanitizer's reports, before the rights to do so are given up: tests
@@ -142,7 +142,7 @@ static void open_reports(void)
 		__sanitizer_set_report_fd((void *)(uintptr_t)STDERR_FILENO);
 }
 
-int sym_sandbox_limit(unsigned cpu_seconds, struct err *err)
+int sandbox_limit(unsigned cpu_seconds, struct err *err)
 {
 	struct rlimit cpu = { .rlim_cur = cpu_seconds, .rlim_max = cpu_seconds + 1 };
 
@@ -192,7 +192,7 @@ static int use_landlock(void)
 	return 0;
 }
 
-int sym_sandbox_enter(struct err *err)
+int sandbox_enter(struct err *err)
 {
 	int rc;
 
