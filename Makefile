@@ -74,7 +74,7 @@ fuzz_objects = $(patsubst %.c,$(O)/fuzz/obj/%.o,$1)
 archives = $(foreach a,$1,$(if $(SRCS_$a),$(O)/lib/$a.a))
 archive_libs = $(call pkg_libs,$(foreach a,$1,$(PKGS_$a))) $(foreach a,$1,$(LIBS_$a))
 
-FOLDERS := base libspec libsym events collector opfs
+FOLDERS := base libspec libsym libcfi events collector opfs
 
 OBJECTS :=
 PROGRAMS :=
@@ -130,8 +130,8 @@ endef
 all: programs
 .PHONY: all programs tests fuzzers benches
 
-include $(wildcard base/module.mk libspec/module.mk libsym/module.mk events/module.mk \
-	collector/module.mk opfs/module.mk tests/module.mk bench/module.mk)
+include $(wildcard base/module.mk libspec/module.mk libsym/module.mk libcfi/module.mk \
+	events/module.mk collector/module.mk opfs/module.mk tests/module.mk bench/module.mk)
 
 programs: $(PROGRAMS) $(foreach a,$(FOLDERS),$(call archives,$a))
 tests: $(UNITS)

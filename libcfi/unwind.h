@@ -25,7 +25,7 @@ struct cfi_regs {
 
 /* The bytes that were copied, from the stack pointer on. */
 struct cfi_stack {
-	uint64_t start; /* the address of the first byte */
+	uint64_t start;    /* the address of the first byte */
 	const void *bytes; /* not aligned */
 	size_t size;
 	bool whole; /* all that there was: what is above does not exist */
@@ -34,8 +34,8 @@ struct cfi_stack {
 /* What is known of the code at an address. */
 struct cfi_code {
 	const struct cfi_table *table; /* NULL: there is none */
-	uint64_t key;		       /* of the address in the table */
-	bool unknown; /* no executable memory is known there */
+	uint64_t key;                  /* of the address in the table */
+	bool unknown;                  /* no executable memory is known there */
 };
 
 /* Tells about the code at @ip.  For return addresses @ip is the address less one. */
@@ -43,12 +43,12 @@ typedef void (*cfi_find)(void *arg, uint64_t ip, struct cfi_code *out);
 
 /* Why there are no more frames. */
 enum cfi_end {
-	CFI_END_WHOLE,	  /* the outermost frame */
-	CFI_END_SHORT,	  /* what comes next was not copied */
+	CFI_END_WHOLE,    /* the outermost frame */
+	CFI_END_SHORT,    /* what comes next was not copied */
 	CFI_END_NO_TABLE, /* no rule for the code, and its frame pointer leads nowhere */
 	CFI_END_UNKNOWN,  /* the return address is in no known executable memory */
 	CFI_END_DAMAGED,  /* a rule that is none, or a stack that goes down */
-	CFI_END_FULL,	  /* as many frames as were asked for */
+	CFI_END_FULL,     /* as many frames as were asked for */
 };
 
 struct cfi_frame {
@@ -66,12 +66,13 @@ struct cfi_unwinder {
 /**
  * cfi_unwind - the frames of a stack, the sampled one first
  * @frames: of @max; frames[0] is regs->ip
- * @nr: how many there are, also if the stack ends early
+ * @nr: how many there are, also if the stack ends early; all but the first are in known
+ * executable memory
  * Where no rule is known for the code of a frame, one step is made by the frame pointer,
  * if what it points to was copied and the return address is in executable memory.
  */
 enum cfi_end cfi_unwind(const struct cfi_unwinder *u, const struct cfi_regs *regs,
-			const struct cfi_stack *stack, struct cfi_frame *frames, size_t max,
-			size_t *nr);
+			const struct cfi_stack *stack, struct cfi_frame *frames,
+			size_t max, size_t *nr);
 
 #endif

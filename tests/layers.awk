@@ -4,8 +4,9 @@ BEGIN {
 	may["base"] = "base"
 	may["libspec"] = "base libspec"
 	may["libsym"] = "base libsym"
+	may["libcfi"] = "base libcfi"
 	may["events"] = "base events"
-	may["collector"] = "base libspec events kernel/uapi collector"
+	may["collector"] = "base libspec libcfi events kernel/uapi collector"
 	may["opfs"] = "base libspec libsym events opfs"
 	may["kernel/uapi"] = "kernel/uapi"
 	# The rooms of a folder, each of which may include those to its right; what lies
@@ -22,7 +23,9 @@ BEGIN {
 		"^opfs/(main[.]c$|mount/)"
 	only["^(gelf|libelf|nlist)[.]h$|^elfutils/"] = \
 		"^(libsym/(elf|dwarf)/|tests/unit/libsym/)"
-	only["^dwarf[.]h$|^elfutils/(libdw|libdwfl)[.]h$"] = \
+	only["^dwarf[.]h$"] = \
+		"^(libsym/dwarf/|tests/unit/libsym/|libcfi/program[.]c$)"
+	only["^elfutils/(libdw|libdwfl)[.]h$"] = \
 		"^(libsym/dwarf/|tests/unit/libsym/)"
 	only["^(libiberty/)?demangle[.]h$"] = "^libsym/table/"
 	only["^(dis-asm|bfd)[.]h$"] = "^libsym/code/"

@@ -18,7 +18,7 @@ cd "$(dirname "$0")/.."
 build=${O:-build}
 gates=(format columns length functions modules layers calls)
 
-folders=(base libspec libsym events collector opfs)
+folders=(base libspec libsym libcfi events collector opfs)
 
 # All C but lists, which are tables, and programs whose lines tests count.
 list_laid_out()

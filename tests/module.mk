@@ -4,6 +4,7 @@
 UNIT_base := base
 UNIT_libspec := libspec base
 UNIT_libsym := libsym base
+UNIT_libcfi := libcfi base
 UNIT_events := events base pfm
 UNIT_collector := collector libspec events base
 UNIT_opfs := opfs libspec libsym events base

@@ -6,7 +6,7 @@ bats_require_minimum_version 1.5.0
 
 setup() {
 	cd "$BATS_TEST_TMPDIR"
-	mkdir -p .ci base libspec libsym events collector/room opfs kernel/uapi \
+	mkdir -p .ci base libspec libsym libcfi events collector/room opfs kernel/uapi \
 		tests/unit bench doc/completion
 	cp "$OPFS_TOP"/tests/lint.sh "$OPFS_TOP"/tests/*.awk tests
 	cp "$OPFS_TOP/.clang-format" .

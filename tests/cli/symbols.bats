@@ -16,8 +16,8 @@ setup_file() {
 	${CC:-gcc} -std=gnu17 -g -D_GNU_SOURCE -DOPFS_VERSION='"test"' -I"$OPFS_TOP" \
 		${OPFS_SAN:+-fsanitize=$OPFS_SAN} -o symdump \
 		"$OPFS_TOP/tests/tools/symdump.c" "$lib/libsym.a" "$lib/base.a" \
-		$(sed -n 's/^PKGS_libsym := //p' "$OPFS_TOP/libsym/module.mk" |
-			xargs pkg-config --libs) \
+		$(sed -n 's/^PKGS_\(libsym\|base\) := //p' \
+			"$OPFS_TOP"/{libsym,base}/module.mk | xargs pkg-config --libs) \
 		$(sed -n 's/^LIBS_libsym := //p' "$OPFS_TOP/libsym/module.mk") -pthread
 	gcc -O2 -g -o full "$OPFS_TOP/tests/cli/symbols/sample.c"
 	strip -o stripped full
