@@ -39,7 +39,7 @@ DEPS_TEST := libcriterion-dev bats clang libclang-rt-14-dev clang-tidy clang-for
 	sparse linux-perf python3 rsync zip unzip less file strace elfutils xz-utils \
 	zstd mandoc shellcheck util-linux psmisc procps tmux libarchive-tools xxd g++ \
 	llvm dwz libxml2-utils python3-jsonschema jq zsh bsdextrautils systemd mount \
-	e2fsprogs chromium librsvg2-bin golang-go valgrind protobuf-compiler \
+	e2fsprogs chromium librsvg2-bin golang-go valgrind protobuf-compiler gdb nodejs \
 	$(DEPS_QEMU) $(DEPS_HEADERS)
 # What makes a new machine for check-fresh.
 DEPS_FRESH := mmdebstrap git

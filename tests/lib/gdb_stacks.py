@@ -4,8 +4,8 @@
     STOPS=200 UNWINDAT=... gdb -nx -batch -x gdb_stacks.py --args PROGRAM...
 
 STOPS     how many stops are compared
-STEP      from where to where single steps are made, as "first last", names of functions,
-          else it is stopped by a signal at random moments
+STEP      from where to where single steps are made, as "first last", names of functions, or
+          "entry", where the loader begins; else it is stopped by a signal at random moments
 THREADS   if set, the stacks of all threads are compared
 SEED      of the random numbers
 
@@ -15,7 +15,9 @@ Prints a line for each stack that differs, and last how many were what:
     short   the same as far as the 64 KiB went that unwindat was given
     beyond  the same, then gdb went on to where no code is
     astray  the same, then gdb ended or went on to where no code is, and we did not
+    unread  nothing but the first: the rule there counts from a register that no sample has
     jit     not compared: frames in code that no file describes
+    jitwhole  how many of these we have to the outermost frame
     differ
 """
 import os
@@ -86,8 +88,8 @@ def by_us(unwindat, lines, ranges):
     frame = gdb.newest_frame()
     regs = [int(frame.read_register(r)) & (1 << 64) - 1 for r in ("rip", "rsp", "rbp", "rbx")]
     size = 0
-    for start, end, _, _ in ranges:
-        if start <= regs[1] + size < end:
+    for start, end, perms, _ in ranges:
+        if start <= regs[1] + size < end and "w" in perms:
             size = min(COPIED, end - regs[1])
     stack = gdb.selected_inferior().read_memory(regs[1], size) if size else b""
     return unwindat.ask(regs, lines, stack)
@@ -99,8 +101,8 @@ def common(a, b):
 
 class Tally:
     def __init__(self):
-        self.counts = dict.fromkeys(("equal", "short", "beyond", "astray", "jit",
-                                     "differ"), 0)
+        self.counts = dict.fromkeys(("equal", "short", "beyond", "astray", "unread",
+                                     "jit", "jitwhole", "differ"), 0)
         self.frames = 0
 
     def judge(self, end, ours, theirs, ranges):
@@ -113,6 +115,8 @@ class Tally:
             return "equal"
         if any(mapped(a) == "" for a in ours + theirs):
             return "jit"
+        if end == "damaged" and ours == theirs[:1]:
+            return "unread"
         if end == "short" and theirs[:len(ours)] == ours:
             return "short"
         if theirs[:len(ours)] == ours and not any(map(mapped, theirs[len(ours):])):
@@ -128,6 +132,8 @@ class Tally:
         end, ours = by_us(unwindat, lines, ranges)
         what = self.judge(end, ours, theirs, ranges)
         self.counts[what] += 1
+        if what == "jit" and end == "whole":
+            self.counts["jitwhole"] += 1
         self.frames += len(ours)
         if what in ("differ", "beyond", "astray"):
             self.show(what, end, ours, theirs)
@@ -144,7 +150,7 @@ class Tally:
         print(f"{what}: {same} the same; we, {end}: {names(ours)}; gdb: {names(theirs)}")
 
     def total(self):
-        return sum(self.counts.values())
+        return sum(self.counts.values()) - self.counts["jitwhole"]
 
 
 def threads(all_of_them):
@@ -187,8 +193,9 @@ def random_stops(tally, unwindat, stops):
 
 def steps(tally, unwindat, stops, first, last):
     start()
-    gdb.execute(f"tbreak {first}", to_string=True)
-    gdb.execute("continue", to_string=True)
+    if first != "entry":
+        gdb.execute(f"tbreak {first}", to_string=True)
+        gdb.execute("continue", to_string=True)
     end = gdb.Breakpoint(last) if last else None
     while is_running() and tally.total() < stops:
         compare_all(tally, unwindat)

@@ -139,6 +139,15 @@ list_symbols()
 		}' >"$work/$1.symbols"
 }
 
+# unwound.c, as $1 with the flags that follow.
+build_unwound()
+{
+	$cc "${flags[@]}" -D_FILE_OFFSET_BITS=64 -static -pthread "${@:2}" \
+		-finstrument-functions \
+		-finstrument-functions-exclude-file-list=libcfi/,base/ \
+		-o "$to/$1" $from/unwound.c libcfi/*.c base/{err,file,map,strbuf,utf8}.c
+}
+
 build_programs()
 {
 	local flags=(-O2 -g -std=gnu17 -D_GNU_SOURCE -I. -Wall -Wextra -Werror
@@ -154,6 +163,10 @@ build_programs()
 	list_symbols careless
 	readelf -n "$to/nested" | sed -n 's/.*Build ID: //p' >"$work/nested.build_id"
 	[ $machine != arm64 ] || {
+		build_unwound unwound_fp -fno-omit-frame-pointer
+		build_unwound unwound -fomit-frame-pointer
+		build_unwound unwound_pac -fomit-frame-pointer \
+			-mbranch-protection=pac-ret
 		$cc "${flags[@]}" -static -mbranch-protection=pac-ret \
 			-o "$to/nested_pac" $from/nested.c
 		list_symbols nested_pac

@@ -9,6 +9,7 @@
  * line: why the stack ends, and the addresses, with a "!" where code was interrupted.
  *
  * unwindat -c FILE...: what compiling a file gives, and how long it takes.
+ * unwindat -t FILE: writes its table.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -174,11 +175,22 @@ static void print_table(const char *path)
 	printf("%s: %zu rows, %zu bytes, %.1f ms\n", path, f->table.nr, f->bytes.len, ms);
 }
 
+static void write_table(const char *path)
+{
+	const struct file *f = file_of(path);
+
+	if (!f || !f->usable ||
+	    fwrite(f->bytes.data, 1, f->bytes.len, stdout) != f->bytes.len)
+		die(path);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 1 && !strcmp(argv[1], "-c"))
 		for (int i = 2; i < argc; i++)
 			print_table(argv[i]);
+	else if (argc == 3 && !strcmp(argv[1], "-t"))
+		write_table(argv[2]);
 	else
 		while (read_stack())
 			;
