@@ -131,7 +131,8 @@ all: programs
 .PHONY: all programs tests fuzzers benches
 
 include $(wildcard base/module.mk libspec/module.mk libsym/module.mk libcfi/module.mk \
-	events/module.mk collector/module.mk opfs/module.mk tests/module.mk bench/module.mk)
+	events/module.mk collector/module.mk opfs/module.mk tests/module.mk \
+	bench/module.mk)
 
 programs: $(PROGRAMS) $(foreach a,$(FOLDERS),$(call archives,$a))
 tests: $(UNITS)

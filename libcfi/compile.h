@@ -9,8 +9,8 @@
 #include "base/strbuf.h"
 
 /*
- * Makes the table that the unwinder goes by (libcfi/table.h) from what compilers write down
- * for debuggers and exceptions: call frame information, DWARF 5 section 6.4, as
+ * Makes the table that the unwinder goes by (libcfi/table.h) from what compilers write
+ * down for debuggers and exceptions: call frame information, DWARF 5 section 6.4, as
  * .debug_frame and, in the variant of the Linux Standard Base, as .eh_frame.
  *
  * What is compiled may be anybody's: every read is bounded, and what makes no sense costs

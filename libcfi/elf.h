@@ -10,8 +10,8 @@
 #include "libcfi/compile.h"
 
 /*
- * What of an ELF file unwind tables are made of.  Only that is read, by pread(), so that a
- * file that somebody cuts short meanwhile ends nothing; every offset in it is checked.
+ * What of an ELF file unwind tables are made of.  Only that is read, by pread(), so that
+ * a file that somebody cuts short meanwhile ends nothing; every offset in it is checked.
  */
 
 struct cfi_section {

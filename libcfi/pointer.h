@@ -16,8 +16,8 @@ enum { CFI_POINTER_OMIT = 0xff };
 /**
  * cfi_pointer - the next pointer of a section
  * @how: its encoding; 0 is a plain address
- * @in: the section, from which the address of the pointer itself is known; NULL: it is not
- * needed
+ * @in: the section, from which the address of the pointer itself is known; NULL: it is
+ * not needed
  * False: there is none, or it is written in a way that no linker uses here.
  */
 bool cfi_pointer(struct cfi_reader *r, uint8_t how, const struct cfi_section *in,

@@ -3,9 +3,9 @@
 
 enum {
 	/*
-	 * x86-64: at the return to the trampoline the stack pointer is at struct ucontext,
-	 * whose registers begin 40 bytes on.  Source: arch/x86/kernel/signal.c, and
-	 * sys/ucontext.h for the order.
+	 * x86-64: at the return to the trampoline the stack pointer is at struct
+	 * ucontext, whose registers begin 40 bytes on.  Source:
+	 * arch/x86/kernel/signal.c, and sys/ucontext.h for the order.
 	 */
 	X86_REGS = 40,
 	X86_RBP = X86_REGS + 10 * 8,

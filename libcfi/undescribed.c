@@ -12,8 +12,8 @@ enum {
 };
 
 /*
- * Adds a rule for code of which nothing else is known, from @key on for up to @size bytes:
- * that of functions is not touched.
+ * Adds a rule for code of which nothing else is known, from @key on for up to @size
+ * bytes: that of functions is not touched.
  */
 static int add(struct cfi_rows *rows, uint64_t key, uint64_t size,
 	       const struct cfi_rule *rule)

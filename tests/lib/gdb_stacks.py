@@ -4,8 +4,8 @@
     STOPS=200 UNWINDAT=... gdb -nx -batch -x gdb_stacks.py --args PROGRAM...
 
 STOPS     how many stops are compared
-STEP      from where to where single steps are made, as "first last", names of functions, or
-          "entry", where the loader begins; else it is stopped by a signal at random moments
+STEP      from where to where single steps are made, as "first last", names of functions,
+          or "entry", where the loader begins; else a signal stops it at random moments
 THREADS   if set, the stacks of all threads are compared
 SEED      of the random numbers
 
@@ -15,7 +15,7 @@ Prints a line for each stack that differs, and last how many were what:
     short   the same as far as the 64 KiB went that unwindat was given
     beyond  the same, then gdb went on to where no code is
     astray  the same, then gdb ended or went on to where no code is, and we did not
-    unread  nothing but the first: the rule there counts from a register that no sample has
+    unread  nothing but the first: its rule counts from a register that no sample has
     jit     not compared: frames in code that no file describes
     jitwhole  how many of these we have to the outermost frame
     differ
@@ -86,7 +86,8 @@ def by_gdb():
 
 def by_us(unwindat, lines, ranges):
     frame = gdb.newest_frame()
-    regs = [int(frame.read_register(r)) & (1 << 64) - 1 for r in ("rip", "rsp", "rbp", "rbx")]
+    regs = [int(frame.read_register(r)) & (1 << 64) - 1
+            for r in ("rip", "rsp", "rbp", "rbx")]
     size = 0
     for start, end, perms, _ in ranges:
         if start <= regs[1] + size < end and "w" in perms:

@@ -5,7 +5,7 @@ src=$OPFS_TOP/tests/cli/unwind
 
 need_gdb() {
 	need_command gdb
-	[ "$(uname -m)" = x86_64 ] || skip "stacks of other machines are compared in guests"
+	[ "$(uname -m)" = x86_64 ] || skip "other machines are compared in guests"
 }
 
 # The tool that unwinds what gdb tells.
@@ -30,8 +30,8 @@ build_shapes() {
 compare() {
 	local what
 
-	STOPS=$1 UNWINDAT=$PWD/unwindat gdb -nx -batch -x "$OPFS_TOP/tests/lib/gdb_stacks.py" \
-		--args "${@:2}" >log 2>gdb.err || {
+	STOPS=$1 UNWINDAT=$PWD/unwindat gdb -nx -batch \
+		-x "$OPFS_TOP/tests/lib/gdb_stacks.py" --args "${@:2}" >log 2>gdb.err || {
 		tail -n 20 log gdb.err
 		return 1
 	}

@@ -77,7 +77,7 @@ setup() {
 	agrees
 }
 
-# Most of it is code that nothing describes, where gdb gets lost and frame pointers lead on.
+# Most of it is code that nothing describes, where gdb gets lost.
 @test "node, where its code is described" {
 	local node
 

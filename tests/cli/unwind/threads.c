@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Threads that compute, wait, and end; and a library that comes and goes, if it is given. */
+/* Threads that compute, wait, and end; and a library that comes and goes, if given. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>

@@ -22,8 +22,9 @@ struct made {
 	struct cfi_table table;
 };
 
-/* A common part as compilers write it: CFA = stack pointer + 8 and the return address below,
- * or, on arm64, CFA = stack pointer. @letters are "zR", or "zRS" of a signal frame. */
+/* A common part as compilers write it: CFA = stack pointer + 8 and the return address
+ * below, or, on arm64, CFA = stack pointer. @letters are "zR", or "zRS" of a signal
+ * frame. */
 void made_common(struct made *m, const char *letters);
 /* The same with instructions of its own. */
 void made_common_of(struct made *m, const char *letters, const uint8_t *code,

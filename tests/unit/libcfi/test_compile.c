@@ -288,7 +288,7 @@ Test(compile, makes_empty_tables_for_other_machines)
 	}
 }
 
-/* An image: headers, one segment at its offset in the file, and .eh_frame by its index. */
+/* An image: headers, one segment at its offset in the file, .eh_frame by its index. */
 struct image {
 	Elf64_Ehdr h;
 	Elf64_Phdr p[2];
