@@ -6,7 +6,7 @@
  *
  * of hexadecimal numbers, then MAPS lines as of /proc/PID/maps, whose paths name the
  * files to read (of the vdso too), then SIZE bytes from the stack pointer on.  The answer
- * is a line: why the stack ends, and the addresses, with a "!" where code was interrupted.
+ * is a line: why the stack ends, and the addresses, "!" where code was interrupted.
  *
  * unwindat -c FILE...: what compiling a file gives, and how long it takes.
  * unwindat -t FILE: writes its table.
