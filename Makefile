@@ -333,11 +333,11 @@ analyze-sparse:
 
 # ---- the rest
 
-.PHONY: bench bench-inserts bench-collect bench-replay bench-report bench-reports \
-	bench-files bench-mount bench-driver bench-daemon bench-daemon-files bench-busy \
+.PHONY: bench bench-inserts bench-cfi bench-collect bench-replay bench-report \
+	bench-reports bench-files bench-mount bench-driver bench-daemon bench-daemon-files bench-busy \
 	bench-victim bench-soak bench-stacks bench-stacks-growth
-bench: bench-inserts bench-collect bench-replay bench-report bench-reports bench-files \
-	bench-mount bench-stacks
+bench: bench-inserts bench-cfi bench-collect bench-replay bench-report bench-reports \
+	bench-files bench-mount bench-stacks
 bench-inserts: benches
 	$(Q)$(O)/bench/db_insert
 bench-collect: all
@@ -354,6 +354,11 @@ bench-victim: all
 	$(Q)bench/victim.py $(O)/bin
 bench-soak: all
 	$(Q)bench/soak.py $(O)/bin $(SOAK_MINUTES)
+bench-cfi: benches
+	$(Q)$(O)/bench/cfi /usr/bin/python3 tests/cli/unwind/spin.py
+	$(Q)$(O)/bench/cfi $$(g++ -print-prog-name=cc1plus) -quiet -O2 -D_GNU_SOURCE \
+		-imultiarch $$(gcc -print-multiarch) tests/cli/unwind/templates.cc \
+		-o /dev/null
 bench-report: all
 	$(Q)bench/report.py $(O)/bin
 bench-reports: all tests
@@ -493,6 +498,7 @@ Targets:
   bench-stacks  of these: to record, keep and read stacks; OLD=DIR has another opcollect
   bench-stacks-growth
                 how the costs of stacks grow, up to a million samples and nodes
+  bench-cfi     to compile unwind tables and unwind stacks by them, beside libdw
   bench-driver  what a sample costs by the driver and by perf, and the highest rate at
                 which none is lost, in an emulated machine
   bench-daemon  what the daemon costs beside perf record -a, ten minutes each

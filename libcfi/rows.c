@@ -139,17 +139,48 @@ static int merge(const struct cfi_rows *r, const struct cfi_function *f, struct 
 	return rc;
 }
 
+/* Pages of so many bits that there are about @PAGE keys in each. */
+static uint32_t shift_of(const struct merged *m)
+{
+	enum { PAGE = 12, SMALLEST = 6 };
+	uint32_t shift = SMALLEST, span;
+
+	if (!m->rows.len)
+		return 0;
+	span = m->rows.data[m->rows.len - 1].key - m->rows.data[0].key;
+	while (shift < CFI_MAX_SHIFT && span >> shift > m->rows.len / PAGE)
+		shift++;
+	return shift;
+}
+
+static void write_index(const struct merged *m, uint32_t shift, struct strbuf *out)
+{
+	uint32_t first = m->rows.data[0].key, below = 0, page = 0;
+
+	strbuf_add(out, &below, sizeof(below));
+	vec_for(&m->rows, row) {
+		/* up to the page of this key nothing more is below */
+		for (; page < cfi_page(row->key, first, shift); page++)
+			strbuf_add(out, &below, sizeof(below));
+		below++;
+	}
+	strbuf_add(out, &below, sizeof(below));
+}
+
 static void write(const struct cfi_rows *r, enum cfi_machine machine,
 		  const struct merged *m, struct strbuf *out)
 {
 	struct cfi_header h = { .machine = machine,
 				.nr_keys = (uint32_t)m->rows.len,
-				.nr_rules = (uint32_t)r->rules.len };
+				.nr_rules = (uint32_t)r->rules.len,
+				.shift = shift_of(m) };
 
 	memcpy(h.magic, CFI_MAGIC, sizeof(h.magic));
 	strbuf_add(out, &h, sizeof(h));
 	vec_for(&m->rows, row)
 		strbuf_add(out, &row->key, sizeof(row->key));
+	if (m->rows.len)
+		write_index(m, h.shift, out);
 	vec_for(&m->rows, row)
 		strbuf_add(out, &row->rule, sizeof(row->rule));
 	if (m->rows.len % 2)

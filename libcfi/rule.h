@@ -12,6 +12,7 @@
  *
  *	header
  *	uint32_t keys[nr_keys]
+ *	uint32_t index[nr_pages + 1], if there are keys: how many are below each page
  *	uint16_t numbers[nr_keys], and zeros up to a multiple of 4 bytes
  *	struct cfi_rule rules[nr_rules]; rule 0 is that of code of which nothing is known
  */
@@ -23,8 +24,16 @@ struct cfi_header {
 	char magic[8];
 	uint32_t machine;
 	uint32_t nr_keys, nr_rules;
-	uint32_t zero;
+	uint32_t shift; /* keys of a page are equal but for this many bits */
 };
+
+enum { CFI_MAX_SHIFT = 31 };
+
+/* The number of a key's page; that of the first key is 0. */
+static inline uint32_t cfi_page(uint32_t key, uint32_t first, uint32_t shift)
+{
+	return (key >> shift) - (first >> shift);
+}
 
 enum cfi_kind {
 	CFI_NONE,    /* there is no information */

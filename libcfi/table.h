@@ -21,6 +21,9 @@ struct cfi_table {
 	enum cfi_machine machine;
 	size_t nr; /* keys */
 	const uint32_t *keys;
+	uint32_t shift;
+	size_t nr_pages;
+	const uint32_t *index; /* nr_pages + 1, if there are keys */
 	const uint16_t *numbers;
 	const struct cfi_rule *rules;
 };

@@ -79,7 +79,13 @@ Test(table, refuses_what_would_lead_out_of_it)
 	cr_expect_not(accepts(&m, offsetof(struct cfi_header, machine), 3, 4));
 	cr_expect_not(accepts(&m, offsetof(struct cfi_header, nr_keys), UINT32_MAX, 4));
 	cr_expect_not(accepts(&m, offsetof(struct cfi_header, nr_rules), 0, 4));
+	cr_expect_not(accepts(&m, offsetof(struct cfi_header, shift), 32, 4));
 	cr_expect_not(accepts(&m, keys, UINT32_MAX, 4)); /* not ascending */
+	for (size_t i = 0; i <= m.table.nr_pages; i++) {
+		size_t at = (size_t)((const char *)&m.table.index[i] - bytes);
+
+		cr_expect_not(accepts(&m, at, m.table.index[i] + 1u, 4));
+	}
 	cr_expect_not(accepts(&m, numbers, UINT16_MAX, 2));
 	cr_expect_not(accepts(&m, rules, CFI_OUTER, 1));
 	rules += sizeof(struct cfi_rule);
