@@ -334,8 +334,9 @@ analyze-sparse:
 # ---- the rest
 
 .PHONY: bench bench-inserts bench-cfi bench-collect bench-replay bench-report \
-	bench-reports bench-files bench-mount bench-driver bench-daemon bench-daemon-files bench-busy \
-	bench-victim bench-soak bench-stacks bench-stacks-growth
+	bench-reports bench-files bench-mount bench-driver bench-daemon \
+	bench-daemon-files bench-busy bench-victim bench-soak bench-stacks \
+	bench-stacks-growth
 bench: bench-inserts bench-cfi bench-collect bench-replay bench-report bench-reports \
 	bench-files bench-mount bench-stacks
 bench-inserts: benches
