@@ -34,7 +34,7 @@ unsigned int opk_kernel_callers(struct pt_regs *regs, unsigned long *callers,
  * Without a pointer authentication code, which takes the bits that addresses of this CPU
  * do not use: a kernel built for 52 bits runs on CPUs of 48.
  */
-static unsigned long plain(unsigned long pc)
+unsigned long opk_plain_pc(unsigned long pc)
 {
 #ifdef CONFIG_ARM64
 	return pc & (TASK_SIZE_64 - 1);
@@ -56,12 +56,12 @@ static bool wide_frame(unsigned long fp, struct frame *frame)
 	    copy_from_user_nofault(words, (const void __user *)fp, sizeof(words)))
 		return false;
 	frame->next = words[0];
-	frame->pc = plain(words[1]);
+	frame->pc = opk_plain_pc(words[1]);
 	return true;
 }
 
 #ifdef CONFIG_X86
-static bool is_compat(struct pt_regs *regs)
+bool opk_is_compat(struct pt_regs *regs)
 {
 	return !user_64bit_mode(regs);
 }
@@ -78,7 +78,7 @@ static bool compat_frame(unsigned long fp, struct frame *frame)
 	return true;
 }
 #else
-static bool is_compat(struct pt_regs *regs)
+bool opk_is_compat(struct pt_regs *regs)
 {
 	return compat_user_mode(regs);
 }
@@ -98,7 +98,7 @@ unsigned int opk_user_callers(struct pt_regs *regs, unsigned long *callers,
 	struct frame frame;
 	unsigned int n = 0;
 
-	read = is_compat(regs) ? compat_frame : wide_frame;
+	read = opk_is_compat(regs) ? compat_frame : wide_frame;
 	if (fp && fp < user_stack_pointer(regs)) {
 		*flags |= OPK_TRACE_ABORTED;
 		return 0;

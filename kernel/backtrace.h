@@ -18,6 +18,12 @@ unsigned int opk_kernel_callers(struct pt_regs *regs, unsigned long *callers,
 				unsigned int max, unsigned long *scratch,
 				unsigned int *flags);
 
+/* A return address without its pointer authentication code. */
+unsigned long opk_plain_pc(unsigned long pc);
+
+/* Is that user code of 32 bits? */
+bool opk_is_compat(struct pt_regs *regs);
+
 /*
  * The callers of the user code of @regs in current's address space, by frame pointers:
  * each must be aligned, above the one before, and present.  Any context.

@@ -95,6 +95,16 @@ static inline unsigned long opk_module_text(const struct module *mod, unsigned l
 #endif
 }
 
+/* May current have another address space than its registers in user mode are of? */
+static inline bool opk_in_execve(void)
+{
+#if OPK_HAS_IN_EXECVE
+	return current->in_execve;
+#else
+	return false;
+#endif
+}
+
 /* Adds a new inode to a dentry that stays until the file system is gone. */
 static inline void opk_d_add(struct dentry *dentry, struct inode *inode)
 {

@@ -55,8 +55,7 @@ int opk_setting_store(u64 *setting, u64 value)
 
 static int cpu_comes(unsigned int cpu)
 {
-	int rc = opk_cpu_alloc(cpu, opk_settings.cpu_buffer_size,
-			       opk_settings.backtrace_depth);
+	int rc = opk_cpu_alloc(cpu, &opk_settings);
 
 	if (!rc)
 		rc = source->start(cpu);

@@ -11,6 +11,7 @@ struct opk_settings {
 	u64 buffer_size, buffer_watershed; /* in words */
 	u64 cpu_buffer_size;               /* in words */
 	u64 backtrace_depth;
+	u64 user_stack; /* most bytes of it that a sample has; 0: none */
 	u64 timer_hz;
 };
 

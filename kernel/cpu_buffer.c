@@ -3,12 +3,15 @@
 
 #include <linux/log2.h>
 #include <linux/mm.h>
+#include <linux/overflow.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "control.h"
 #include "defer.h"
 #include "stats.h"
 #include "sync.h"
+#include "user_stack.h"
 
 DEFINE_PER_CPU(struct opk_cpu *, opk_cpu);
 
@@ -23,6 +26,7 @@ bool opk_cpu_write(struct opk_cpu *cpu, u64 *words, unsigned int len,
 		   const struct opk_task *task)
 {
 	u64 *ring = cpu->words, mask = cpu->mask, half = (mask + 1) / 2, tail;
+	u64 room = words[0] & OPK_REC_STACK ? (mask + 1) / 4 * 3 : mask + 1;
 	s64 head = atomic64_read(&cpu->head);
 	unsigned int i, n;
 	bool switched;
@@ -33,7 +37,7 @@ bool opk_cpu_write(struct opk_cpu *cpu, u64 *words, unsigned int len,
 		n = len + (switched ? OPK_TASK_WORDS : 0);
 		/* Pairs with the release in opk_cpu_read(): the words are clear. */
 		tail = smp_load_acquire(&cpu->tail);
-		if (head + n - tail > mask + 1)
+		if (head + n - tail > room)
 			return false;
 	} while (!atomic64_try_cmpxchg(&cpu->head, &head, head + n));
 	if (switched) {
@@ -72,7 +76,7 @@ unsigned int opk_cpu_read(struct opk_cpu *cpu, u64 *words)
 	if (!head)
 		return 0;
 	len = opk_rec_len(head);
-	if (WARN_ON_ONCE(!len || len > OPK_REC_WORDS))
+	if (WARN_ON_ONCE(!len || len > OPK_REC_MAX_WORDS))
 		return 0;
 	words[0] = head;
 	ring[tail & mask] = 0;
@@ -97,13 +101,20 @@ static void cpu_free(struct opk_cpu *cpu)
 	kfree(cpu);
 }
 
+static struct opk_scratch *scratch_alloc(u64 words, int node)
+{
+	return kvzalloc_node(struct_size((struct opk_scratch *)NULL, words, words),
+			     GFP_KERNEL, node);
+}
+
 static void kick(struct irq_work *work)
 {
 	opk_sync_soon();
 }
 
-int opk_cpu_alloc(unsigned int nr, u64 words, unsigned int depth)
+int opk_cpu_alloc(unsigned int nr, const struct opk_settings *settings)
 {
+	u64 words = roundup_pow_of_two(settings->cpu_buffer_size), longest;
 	int node = cpu_to_node(nr);
 	struct opk_cpu *cpu;
 
@@ -112,20 +123,20 @@ int opk_cpu_alloc(unsigned int nr, u64 words, unsigned int depth)
 	cpu = kzalloc_node(sizeof(*cpu), GFP_KERNEL, node);
 	if (!cpu)
 		return -ENOMEM;
-	words = roundup_pow_of_two(words);
+	longest = OPK_REC_WORDS + opk_stack_words(settings->user_stack);
 	cpu->cpu = nr;
 	cpu->last_end = U64_MAX;
 	cpu->mask = words - 1;
 	cpu->words = kvzalloc_node(words * sizeof(u64), GFP_KERNEL, node);
-	cpu->scratch[0] = kvzalloc_node(sizeof(struct opk_scratch), GFP_KERNEL, node);
-	cpu->scratch[1] = kvzalloc_node(sizeof(struct opk_scratch), GFP_KERNEL, node);
-	cpu->thread_words = kvzalloc_node(OPK_REC_WORDS * sizeof(u64), GFP_KERNEL, node);
+	cpu->scratch[0] = scratch_alloc(longest, node);
+	cpu->scratch[1] = scratch_alloc(OPK_REC_WORDS, node);
+	cpu->thread_words = kvzalloc_node(longest * sizeof(u64), GFP_KERNEL, node);
 	init_llist_head(&cpu->from_nmi);
 	init_llist_head(&cpu->waiting);
 	cpu->resolve = IRQ_WORK_INIT_HARD(opk_works_resolve);
 	cpu->kick = IRQ_WORK_INIT_HARD(kick);
 	if (!cpu->words || !cpu->scratch[0] || !cpu->scratch[1] || !cpu->thread_words ||
-	    opk_works_alloc(cpu, depth)) {
+	    opk_works_alloc(cpu, settings->backtrace_depth)) {
 		cpu_free(cpu);
 		return -ENOMEM;
 	}

@@ -65,21 +65,24 @@ struct opk_cpu {
 
 DECLARE_PER_CPU(struct opk_cpu *, opk_cpu);
 
-/* Allocates a CPU's buffers: @words words, and call chains of @depth callers. */
-int opk_cpu_alloc(unsigned int cpu, u64 words, unsigned int depth);
+struct opk_settings;
+
+/* Allocates a CPU's buffers. */
+int opk_cpu_alloc(unsigned int cpu, const struct opk_settings *settings);
 /* Frees all buffers; no work may be outstanding and no run in progress. */
 void opk_cpu_free_all(void);
 
 /*
  * Appends a record, and its task if that differs from the last record's.  On this CPU,
- * in an interrupt or NMI.  @words has room for the task (OPK_TASK_WORDS).  false: full.
+ * in an interrupt or NMI.  @words has room for the task (OPK_TASK_WORDS).  false: full;
+ * for a record with a stack it is so when three quarters are.
  */
 bool opk_cpu_write(struct opk_cpu *cpu, u64 *words, unsigned int len,
 		   const struct opk_task *task);
 
 /*
  * Takes the next record out.  One reader at a time, on any CPU, in process context.
- * @words: OPK_REC_WORDS.  Returns the number of words, 0 if there is no record for now.
+ * @words: OPK_REC_MAX_WORDS.  Returns the number of words, 0 if there is no record now.
  */
 unsigned int opk_cpu_read(struct opk_cpu *cpu, u64 *words);
 

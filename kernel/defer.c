@@ -3,6 +3,7 @@
 
 #include <asm/irq_regs.h>
 #include <linux/hrtimer.h>
+#include <linux/kthread.h>
 #include <linux/mm.h>
 #include <linux/ptrace.h>
 #include <linux/rcupdate.h>
@@ -21,6 +22,7 @@
 #include "shares.h"
 #include "stats.h"
 #include "sync.h"
+#include "user_stack.h"
 
 /* How long a sample may wait for the lock, and how often it is tried. */
 enum { NR_WORKS = 128, PATIENCE_NS = 10 * NSEC_PER_MSEC, NAP_US = 50 };
@@ -133,6 +135,8 @@ static void after_nmi(struct opk_cpu *cpu, struct opk_work *work, u64 *words)
 {
 	bool there = still_there(&work->raw);
 
+	if (!there || !opk_stack_is_there(&work->raw))
+		opk_stack_refuse(&work->raw, OPK_STAT_STACK_STALE);
 	if (!there || !opk_store_now(cpu, &work->raw, words, true)) {
 		if (!work->raw.kernel) {
 			hand_to_thread(cpu, work, there);
@@ -204,6 +208,32 @@ static int resolve_once(struct opk_cpu *cpu, struct opk_work *work)
 	return len;
 }
 
+/*
+ * The same, with the stack if that is wanted: this thread then uses the address space,
+ * and looks afterwards whether the sampled one may have touched the stack meanwhile.
+ */
+static int resolve_with_stack(struct opk_cpu *cpu, struct opk_work *work)
+{
+	struct opk_raw *raw = &work->raw;
+	u64 *words = cpu->thread_words;
+	int len;
+
+	if (!work->in_use || raw->stack != OPK_STACK_WANTED)
+		return resolve_once(cpu, work);
+	kthread_use_mm(raw->mm);
+	len = resolve_once(cpu, work);
+	kthread_unuse_mm(raw->mm);
+	smp_rmb(); /* whoever wrote to the stack had got a CPU before */
+	if (len > 0 && words[0] & OPK_REC_STACK && went_on(cpu, work)) {
+		raw->no_stack = OPK_STAT_STACK_STALE;
+		words[0] = opk_rec_no_stack(words[0]);
+		len = raw->stack_at;
+	}
+	/* There is no second attempt: the thread goes on. */
+	raw->stack = OPK_STACK_REFUSED;
+	return len;
+}
+
 /* In the thread of this CPU.  false: the sample has to wait. */
 static bool finish(struct opk_cpu *cpu, struct opk_work *work)
 {
@@ -215,7 +245,7 @@ static bool finish(struct opk_cpu *cpu, struct opk_work *work)
 		work->in_use = mmget_not_zero(work->raw.mm);
 	/* Until the record is written, what it names stays in the table of images. */
 	rcu_read_lock();
-	len = resolve_once(cpu, work);
+	len = resolve_with_stack(cpu, work);
 	waits = len == -OPK_LOST_BUSY && begin - work->since_ns < PATIENCE_NS;
 	/* As if in an interrupt: nothing but NMIs writes to this CPU's buffer. */
 	local_irq_disable();

@@ -49,6 +49,9 @@ enum { RESERVE_WORDS = 1024 };
 static struct {
 	u64 words[STAGE_WORDS];
 	unsigned int len;
+	/* A stack that goes in front of the last words, or NULL; its record's head. */
+	const u64 *stack;
+	u64 *end; /* the head of OPK_TRACE_END */
 	struct context context;
 } stage; /* under lock */
 
@@ -76,15 +79,26 @@ static bool has_room(unsigned int len, unsigned int reserve)
 	       opk_ring.head + len + reserve - tail <= opk_ring.mask + 1;
 }
 
-static void append(const u64 *words, unsigned int len)
+/* Writes words that the reader does not see yet; returns where the next ones go. */
+static u64 write_at(u64 at, const u64 *words, unsigned int len)
 {
-	u64 head = opk_ring.head;
 	unsigned int i;
 
 	for (i = 0; i < len; i++)
-		opk_ring.words[(head + i) & opk_ring.mask] = words[i];
+		opk_ring.words[(at + i) & opk_ring.mask] = words[i];
+	return at + len;
+}
+
+/* Has the reader see what was written: whole records. */
+static void publish(u64 head)
+{
 	/* Pairs with the reader's acquire. */
-	smp_store_release(&opk_ring.head, head + len);
+	smp_store_release(&opk_ring.head, head);
+}
+
+static void append(const u64 *words, unsigned int len)
+{
+	publish(write_at(opk_ring.head, words, len));
 }
 
 /* Appends the staged words.  false: there was no room, and nothing was appended. */
@@ -95,6 +109,28 @@ static bool commit(unsigned int reserve)
 	if (room)
 		append(stage.words, stage.len);
 	return room;
+}
+
+/* Appends a sample.  Its stack is left out where it would take the room of samples. */
+static bool commit_sample(void)
+{
+	unsigned int len = stage.stack ? OPK_HEAD_LEN(*stage.stack) : 0, before;
+	u64 escape = OPK_ESCAPE, at = opk_ring.head;
+
+	if (!len)
+		return commit(RESERVE_WORDS);
+	if (!has_room(stage.len + 2 + len, RESERVE_WORDS + (opk_ring.mask + 1) / 4)) {
+		*stage.end |= OPK_HEAD(0, 0, OPK_TRACE_NO_STACK);
+		opk_count(OPK_STAT_STACK_NO_ROOM);
+		return commit(RESERVE_WORDS);
+	}
+	before = stage.end - 1 - stage.words;
+	at = write_at(at, stage.words, before);
+	at = write_at(at, &escape, 1);
+	at = write_at(at, stage.stack, 1 + len);
+	publish(write_at(at, stage.words + before, stage.len - before));
+	opk_count(OPK_STAT_STACK_STORED);
+	return true;
 }
 
 static void say_task(const struct opk_task *task)
@@ -215,6 +251,9 @@ static void say_record(const u64 *record)
 	}
 	if (head & OPK_REC_TRACE) {
 		say_code(OPK_TRACE_END, 1, opk_rec_chain_flags(head));
+		stage.end = stage.words + stage.len - 1;
+		if (head & OPK_REC_STACK)
+			stage.stack = record;
 		say(opk_rec_left_out(head));
 	}
 }
@@ -283,11 +322,12 @@ void opk_event_put(unsigned int cpu, const struct opk_task *task, const u64 *rec
 	spin_lock(&lock);
 	stage.len = 0;
 	stage.context = told;
+	stage.stack = NULL;
 	if (module_missed)
 		say_module(OPK_MODULE_LOADED, "", 0, 0);
 	say_context(cpu, task);
 	say_record(record);
-	if (commit(RESERVE_WORDS)) {
+	if (commit_sample()) {
 		told = stage.context;
 		module_missed = false;
 		last_place = place_of(record);

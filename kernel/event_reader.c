@@ -153,6 +153,9 @@ static void give_records(u64 head)
 
 	while (end != head) {
 		n = record_words(end);
+		/* One that is longer than any read() is given in pieces. */
+		if (end == tail && !out.len && n > room())
+			out.room = OUT_WORDS;
 		if (end + n - tail > room())
 			break;
 		end += n;

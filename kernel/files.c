@@ -12,6 +12,7 @@
 #include "event_buffer.h"
 #include "oprofilefs.h"
 #include "perf_source.h"
+#include "record.h"
 #include "stats.h"
 #include "sync.h"
 
@@ -20,6 +21,7 @@ static const struct opk_number numbers[] = {
 	{ "buffer_watershed", &opk_settings.buffer_watershed, 256, 1 << 23 },
 	{ "cpu_buffer_size", &opk_settings.cpu_buffer_size, 1024, 1 << 20 },
 	{ "backtrace_depth", &opk_settings.backtrace_depth, 0, OPK_MAX_DEPTH },
+	{ "user_stack", &opk_settings.user_stack, 0, OPK_MAX_STACK },
 	{ "timer_hz", &opk_settings.timer_hz, 1, 100000 },
 };
 

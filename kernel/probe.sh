@@ -101,6 +101,9 @@ has GET_FILE_RCU_PLACE linux/fs.h '
 has MODULE_MEM linux/module.h '
 	extern struct module *mod;
 	(void)mod->mem[MOD_TEXT].size;' "$@"
+has IN_EXECVE linux/sched.h '
+	extern struct task_struct *task;
+	(void)task->in_execve;' "$@"
 has D_MAKE_PERSISTENT 'linux/dcache.h linux/fs.h' '
 	extern struct dentry *dentry;
 	extern struct inode *inode;

@@ -4,6 +4,8 @@
 
 #include <linux/types.h>
 
+#include "uapi/opfs_buffer.h"
+
 /*
  * A sample as it is in a CPU's buffer: attributed, in 64-bit words.  Inside the driver
  * only; the event buffer tells it in the words of uapi/opfs_buffer.h.
@@ -11,6 +13,8 @@
  *	head	never 0
  *	ext	if OPK_REC_EXT: caps | registers << 32, then the registers
  *	place	the sample's, then its callers': 2 words, or 4 for anonymous memory
+ *	stack	if OPK_REC_STACK: argument and length of OPK_USER_STACK as in its head,
+ *		then its words
  *	task	if OPK_REC_TASK: 6 words
  */
 
@@ -19,6 +23,12 @@ enum {
 	OPK_MAX_REGS = 12,
 	OPK_TASK_WORDS = 6,
 	OPK_REC_WORDS = 1 + 1 + OPK_MAX_REGS + 4 * (1 + OPK_MAX_DEPTH) + OPK_TASK_WORDS,
+	OPK_MAX_STACK = 65536, /* bytes */
+	OPK_MAX_RANGES = 64,
+	OPK_RANGE_WORDS = 4,
+	/* What a stack has beside its bytes. */
+	OPK_STACK_WORDS = 1 + 5 + OPK_MAX_RANGES * OPK_RANGE_WORDS,
+	OPK_REC_MAX_WORDS = OPK_REC_WORDS + OPK_STACK_WORDS + OPK_MAX_STACK / 8,
 };
 
 /* Flags of the head. */
@@ -29,6 +39,7 @@ enum {
 	OPK_REC_EXT = 0x08,
 	OPK_REC_LATE = 0x10,
 	OPK_REC_EXIT = 0x20, /* no sample and no places: the task has exited */
+	OPK_REC_STACK = 0x40,
 };
 
 static inline u64 opk_rec_head(unsigned int flags, unsigned int counter,
@@ -71,6 +82,13 @@ static inline unsigned int opk_rec_chain_flags(u64 head)
 static inline unsigned int opk_rec_left_out(u64 head)
 {
 	return head >> 48 & 0xff;
+}
+
+/* The head of a sample whose stack is not given, though it was wanted. */
+static inline u64 opk_rec_no_stack(u64 head)
+{
+	return (head & ~(u64)OPK_REC_STACK) | OPK_REC_TRACE |
+	       opk_rec_chain(OPK_TRACE_NO_STACK, 0);
 }
 
 enum opk_place_kind { OPK_PLACE_KERNEL, OPK_PLACE_FILE, OPK_PLACE_ANON };

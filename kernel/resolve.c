@@ -21,6 +21,7 @@
 #include "pages.h"
 #include "shares.h"
 #include "stats.h"
+#include "user_stack.h"
 
 static bool defer;
 module_param(defer, bool, 0400);
@@ -74,13 +75,13 @@ struct lookup {
 	u32 cookie;
 };
 
-static u32 image_of(struct lookup *l, struct file *file)
+static u32 image_of(struct opk_cpu *cpu, const struct opk_raw *raw, struct file *file)
 {
-	u32 cookie = opk_page_known(&l->cpu->pages, l->raw, file);
+	u32 cookie = opk_page_known(&cpu->pages, raw, file);
 
 	if (!cookie) {
-		cookie = opk_image_of(file, user_of(l->raw));
-		opk_page_note(&l->cpu->pages, l->raw, file, cookie);
+		cookie = opk_image_of(file, user_of(raw));
+		opk_page_note(&cpu->pages, raw, file, cookie);
 	}
 	return cookie;
 }
@@ -96,26 +97,38 @@ static struct vm_area_struct *range_of(struct lookup *l, unsigned long pc)
 	if (!vma)
 		return NULL;
 	l->vma = vma;
-	l->cookie = vma->vm_file ? image_of(l, vma->vm_file) : 0;
+	l->cookie = vma->vm_file ? image_of(l->cpu, l->raw, vma->vm_file) : 0;
 	return vma;
+}
+
+/* @cookie: of the mapping's file, if it is of one. */
+static int place_of(const struct opk_raw *raw, const struct vm_area_struct *vma,
+		    u32 cookie, unsigned long pc, struct opk_place *place)
+{
+	if (!vma->vm_file) {
+		place_in(place, anon_kind(raw->mm, vma), pc, vma->vm_start, vma->vm_end);
+		return 0;
+	}
+	place->kind = OPK_PLACE_FILE;
+	place->anon = 0;
+	place->cookie = cookie;
+	place->off = pc - vma->vm_start + ((u64)vma->vm_pgoff << PAGE_SHIFT);
+	return place->cookie ? 0 : -OPK_LOST_NO_IMAGE;
+}
+
+int opk_place_in(struct opk_cpu *cpu, const struct opk_raw *raw,
+		 struct vm_area_struct *vma, unsigned long pc, struct opk_place *place)
+{
+	u32 cookie = vma->vm_file ? image_of(cpu, raw, vma->vm_file) : 0;
+
+	return place_of(raw, vma, cookie, pc, place);
 }
 
 static int place_by_mapping(struct lookup *l, unsigned long pc, struct opk_place *place)
 {
 	struct vm_area_struct *vma = range_of(l, pc);
 
-	if (!vma)
-		return -OPK_LOST_NO_MAPPING;
-	if (!vma->vm_file) {
-		place_in(place, anon_kind(l->raw->mm, vma), pc, vma->vm_start,
-			 vma->vm_end);
-		return 0;
-	}
-	place->kind = OPK_PLACE_FILE;
-	place->anon = 0;
-	place->cookie = l->cookie;
-	place->off = pc - vma->vm_start + ((u64)vma->vm_pgoff << PAGE_SHIFT);
-	return place->cookie ? 0 : -OPK_LOST_NO_IMAGE;
+	return vma ? place_of(l->raw, vma, l->cookie, pc, place) : -OPK_LOST_NO_MAPPING;
 }
 
 /* The place of a user address.  0, or a negative enum opk_lost. */
@@ -200,6 +213,20 @@ static noinline int pack_callers(struct lookup *l, u64 *words, int len, u64 *hea
 	return len;
 }
 
+/* The stack, or that there is none. */
+static noinline int pack_stack(struct lookup *l, u64 *words, int len)
+{
+	struct opk_raw *raw = (struct opk_raw *)l->raw;
+	unsigned int n = 0;
+
+	if (l->by == OPK_BY_MAPPING && raw->stack == OPK_STACK_WANTED)
+		n = opk_stack_pack(l->cpu, raw, words + len);
+	words[0] =
+		n ? words[0] | OPK_REC_TRACE | OPK_REC_STACK : opk_rec_no_stack(words[0]);
+	raw->stack_at = len;
+	return len + n;
+}
+
 int opk_resolve(struct opk_cpu *cpu, struct opk_raw *raw, enum opk_by by, u64 *words)
 {
 	struct lookup lookup = { .cpu = cpu, .raw = raw, .by = by };
@@ -214,6 +241,8 @@ int opk_resolve(struct opk_cpu *cpu, struct opk_raw *raw, enum opk_by by, u64 *w
 	if (len > 0 && (raw->nr_kernel || raw->nr_user || raw->chain_flags))
 		len = pack_callers(&lookup, words, len, &head);
 	words[0] = head | (raw->ext.nr_regs ? OPK_REC_EXT : 0);
+	if (len > 0 && raw->stack)
+		len = pack_stack(&lookup, words, len);
 	return len;
 }
 
@@ -240,14 +269,29 @@ static void take_chain(struct opk_scratch *s, struct pt_regs *regs, unsigned int
 		opk_count(OPK_STAT_BT_ABORTED);
 }
 
-static __always_inline void store(struct opk_cpu *cpu, const struct opk_raw *raw,
-				  u64 *words, int len, unsigned int by)
+/* A stack that finds no room is left out. */
+static __always_inline bool write(struct opk_cpu *cpu, struct opk_raw *raw, u64 *words,
+				  int len)
+{
+	if (opk_cpu_write(cpu, words, len, &raw->task))
+		return true;
+	if (!(words[0] & OPK_REC_STACK))
+		return false;
+	raw->no_stack = OPK_STAT_STACK_NO_ROOM;
+	words[0] = opk_rec_no_stack(words[0]);
+	return opk_cpu_write(cpu, words, raw->stack_at, &raw->task);
+}
+
+static __always_inline void store(struct opk_cpu *cpu, struct opk_raw *raw, u64 *words,
+				  int len, unsigned int by)
 {
 	if (len < 0) {
 		opk_count(-len);
-	} else if (!opk_cpu_write(cpu, words, len, &raw->task)) {
+	} else if (!write(cpu, raw, words, len)) {
 		opk_count(OPK_LOST_OVERFLOW);
 	} else {
+		if (raw->stack && !(words[0] & OPK_REC_STACK))
+			opk_count(raw->no_stack);
 		if (!raw->kernel)
 			opk_count(by);
 		if (words[0] & OPK_REC_LATE)
@@ -257,7 +301,7 @@ static __always_inline void store(struct opk_cpu *cpu, const struct opk_raw *raw
 	}
 }
 
-void opk_store(struct opk_cpu *cpu, const struct opk_raw *raw, u64 *words, int len,
+void opk_store(struct opk_cpu *cpu, struct opk_raw *raw, u64 *words, int len,
 	       unsigned int by)
 {
 	store(cpu, raw, words, len, by);
@@ -305,7 +349,7 @@ bool opk_store_now(struct opk_cpu *cpu, struct opk_raw *raw, u64 *words, bool la
 static void attribute(struct opk_cpu *cpu, struct opk_scratch *s, bool nmi)
 {
 	struct opk_raw *raw = &s->raw;
-	bool user = !raw->kernel || raw->nr_user;
+	bool user = !raw->kernel || raw->nr_user || raw->stack;
 	int lost;
 
 	if (raw->mm && (user || !raw->task.app)) {
@@ -431,6 +475,9 @@ static void take(struct opk_cpu *cpu, struct opk_scratch *s, struct pt_regs *reg
 	raw->task.app = app_of(cpu, raw);
 	if (depth)
 		take_chain(s, regs, depth);
+	raw->stack = OPK_STACK_NONE;
+	if (opk_settings.user_stack)
+		opk_stack_want(raw, regs);
 	attribute(cpu, s, in_nmi());
 }
 

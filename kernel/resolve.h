@@ -2,6 +2,7 @@
 #ifndef OPK_RESOLVE_H
 #define OPK_RESOLVE_H
 
+#include <linux/ptrace.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/string.h>
@@ -14,6 +15,13 @@
 
 struct mm_struct;
 struct pt_regs;
+struct vm_area_struct;
+
+enum opk_stack {
+	OPK_STACK_NONE,    /* not asked for, or the task has none */
+	OPK_STACK_WANTED,  /* as long as the thread is where it was sampled */
+	OPK_STACK_REFUSED, /* has not been had, and cannot be had any more */
+};
 
 /* A sample as the interrupt finds it: addresses, and the task that ran. */
 struct opk_raw {
@@ -27,6 +35,10 @@ struct opk_raw {
 	u8 counter;
 	u8 chain_flags; /* OPK_TRACE_* */
 	u8 nr_kernel, nr_user;
+	u8 stack;            /* enum opk_stack */
+	u8 no_stack;         /* why it is not given: enum opk_stat */
+	u16 stack_at;        /* where it begins in the record, if that has it */
+	struct pt_regs regs; /* in user mode, unless OPK_STACK_NONE */
 	unsigned long frames[OPK_MAX_DEPTH]; /* nr_kernel, then nr_user */
 };
 
@@ -35,7 +47,7 @@ struct opk_scratch {
 	bool busy;
 	struct opk_raw raw;
 	unsigned long stack[OPK_MAX_DEPTH + OPK_OWN_FRAMES];
-	u64 words[OPK_REC_WORDS];
+	u64 words[]; /* OPK_REC_WORDS, and, if for interrupts, a stack's */
 };
 
 struct opk_cpu;
@@ -49,10 +61,19 @@ enum opk_by {
 
 /*
  * Makes a record of a sample, and finds its application if that is not known yet.  On
- * this CPU, not in an NMI.  @words: OPK_REC_WORDS.  Returns the number of words written,
- * or a negative enum opk_lost; OPK_LOST_BUSY: not all of it is known by pages.
+ * this CPU, not in an NMI.  @words: OPK_REC_WORDS, and by mapping a stack's beside.
+ * Returns the number of words written, or a negative enum opk_lost; OPK_LOST_BUSY: not
+ * all of it is known by pages.  A stack that is wanted is copied by mapping only, from
+ * the address space that is in use.
  */
 int opk_resolve(struct opk_cpu *cpu, struct opk_raw *raw, enum opk_by by, u64 *words);
+
+/*
+ * The place of an address in a mapping, of which the caller holds the lock.  0, or a
+ * negative enum opk_lost.
+ */
+int opk_place_in(struct opk_cpu *cpu, const struct opk_raw *raw,
+		 struct vm_area_struct *vma, unsigned long pc, struct opk_place *place);
 
 /*
  * In an interrupt of this CPU (not an NMI), for a sample of current: resolves it without
@@ -68,7 +89,7 @@ void opk_store_unresolved(struct opk_cpu *cpu, struct opk_raw *raw, u64 *words);
  * Puts a record into this CPU's buffer, with interrupts off; a negative @len is a loss to
  * be counted.  @by: the figure that counts user samples which were resolved like this.
  */
-void opk_store(struct opk_cpu *cpu, const struct opk_raw *raw, u64 *words, int len,
+void opk_store(struct opk_cpu *cpu, struct opk_raw *raw, u64 *words, int len,
 	       unsigned int by);
 
 /*

@@ -18,17 +18,23 @@ enum opk_stat {
 	OPK_STAT_RESOLVED_PAGE,   /* the same, by their pages: the lock was taken */
 	OPK_STAT_RESOLVED_THREAD, /* user samples resolved by the driver's threads */
 	OPK_STAT_RESOLVED_LATE,   /* samples that are marked OPK_EVENT_LATE */
-	OPK_STAT_NO_APP,         /* samples of processes whose application is not known */
-	OPK_STAT_IDLE,           /* interrupts of an idle CPU: no samples */
-	OPK_STAT_THROTTLED,      /* interrupts that the rate guard let pass: no samples */
-	OPK_STAT_THROTTLES,      /* times that the rate guard, or perf, cut in */
-	OPK_STAT_BT_ABORTED,     /* call chains cut short by a bad frame pointer */
-	OPK_STAT_BT_NO_MAPPING,  /* frames left out: no mapping known */
-	OPK_STAT_BT_NO_USER,     /* kernel samples that go without their user frames */
-	OPK_STAT_TASK_SWITCHES,  /* task switches recorded */
-	OPK_STAT_TASK_EXITS,     /* tasks that exited */
-	OPK_STAT_HOTPLUG_FAILED, /* CPUs that came online and could not be sampled */
-	OPK_STAT_COUNTERS_FAILED, /* counters that were taken away during the run */
+	OPK_STAT_NO_APP,        /* samples of processes whose application is not known */
+	OPK_STAT_IDLE,          /* interrupts of an idle CPU: no samples */
+	OPK_STAT_THROTTLED,     /* interrupts that the rate guard let pass: no samples */
+	OPK_STAT_THROTTLES,     /* times that the rate guard, or perf, cut in */
+	OPK_STAT_BT_ABORTED,    /* call chains cut short by a bad frame pointer */
+	OPK_STAT_BT_NO_MAPPING, /* frames left out: no mapping known */
+	OPK_STAT_BT_NO_USER,    /* kernel samples that go without their user frames */
+	OPK_STAT_STACK_STORED,  /* samples in the event buffer with a user's stack */
+	/* Samples of which a user's stack was wanted and is not given, by reason. */
+	OPK_STAT_STACK_BUSY,       /* the lock of the address space was taken */
+	OPK_STAT_STACK_STALE,      /* the thread had gone on */
+	OPK_STAT_STACK_UNREADABLE, /* no stack there that can be read */
+	OPK_STAT_STACK_NO_ROOM,    /* in the buffers, or for its images */
+	OPK_STAT_TASK_SWITCHES,    /* task switches recorded */
+	OPK_STAT_TASK_EXITS,       /* tasks that exited */
+	OPK_STAT_HOTPLUG_FAILED,   /* CPUs that came online and could not be sampled */
+	OPK_STAT_COUNTERS_FAILED,  /* counters that were taken away during the run */
 	OPK_NR_STATS
 };
 

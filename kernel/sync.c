@@ -25,7 +25,7 @@ static unsigned long last_tick; /* in jiffies */
 
 static DEFINE_MUTEX(sync_mutex);
 /* All under sync_mutex. */
-static u64 words[OPK_REC_WORDS];
+static u64 words[OPK_REC_MAX_WORDS];
 static u64 image_words[OPK_IMAGE_WORDS];
 
 /*
@@ -44,9 +44,23 @@ static int tell_image(u32 cookie)
 	return 0;
 }
 
-/* Tells the images of all places of a record.  0, or the enum opk_lost. */
-static unsigned int tell_places(const u64 *record)
+/* Tells the images of the ranges that come with a stack.  False: it cannot be told. */
+static bool tell_ranges(const u64 *stack)
 {
+	const u64 *range = stack + 1 + 5 + (u32)stack[5] / sizeof(u64);
+	unsigned int nr = stack[5] >> 32;
+
+	for (; nr; nr--, range += OPK_RANGE_WORDS) {
+		if (tell_image(range[2]))
+			return false;
+	}
+	return true;
+}
+
+/* Tells the images of all places of a record.  0, or the enum opk_lost. */
+static unsigned int tell_places(u64 *sample)
+{
+	const u64 *record = sample;
 	unsigned int places = opk_rec_places(*record), i;
 	u64 head = *record++;
 	struct opk_place place;
@@ -60,6 +74,10 @@ static unsigned int tell_places(const u64 *record)
 		if (rc)
 			return rc == -ENOSPC ? OPK_LOST_EVENT_OVERFLOW
 					     : OPK_LOST_NO_IMAGE;
+	}
+	if (head & OPK_REC_STACK && !tell_ranges(record)) {
+		sample[0] = opk_rec_no_stack(head);
+		opk_count(OPK_STAT_STACK_NO_ROOM);
 	}
 	return 0;
 }

@@ -179,6 +179,24 @@ enum opk_code {
 	 * A cookie that no record names any more, before OPK_HELLO.  arg: cookie.
 	 */
 	OPK_IMAGE_GONE = 23,
+	/*
+	 * The registers of a sample's thread in user mode, and a copy of its stack, for
+	 * whoever finds its callers by unwinding; of the moment of the sample.  Between
+	 * OPK_TRACE_BEGIN and OPK_TRACE_END, behind the pairs.  arg: OPK_STACK_* flags
+	 * (bits 0..15); the machine, as ELF numbers them (bits 16..31).
+	 *	[0] instruction pointer  [1] stack pointer
+	 *	[2] frame pointer: rbp, x29  [3] x86-64: rbx; arm64: x30
+	 *	[4] bytes of the copy, a multiple of 8 (low 32 bits); number of ranges
+	 *	[5].. the bytes, from the stack pointer on, in the machine's order
+	 * Then for each range of the address space that held executable memory, and which
+	 * the instruction pointer, x30 or an aligned word of the copy pointed into, at
+	 * that moment, in any order:
+	 *	[0] first address  [1] first address behind it
+	 *	[2] cookie (low 32 bits; 0: no file's), which OPK_IMAGE has told before;
+	 *	    without one enum opk_anon (bits 32..)
+	 *	[3] offset of its first address in the file; 0 without one
+	 */
+	OPK_USER_STACK = 24,
 };
 
 #define OPK_MAGIC 0x314655425346504fULL /* "OPFSBUF1" */
@@ -193,9 +211,13 @@ enum opk_anon {
 	OPK_ANON_VSYSCALL = 4,
 };
 
-#define OPK_TRACE_FULL 1    /* ended at backtrace_depth: there may be more callers */
-#define OPK_TRACE_ABORTED 2 /* a frame pointer was bad or its memory not present */
-#define OPK_TRACE_NO_USER 4 /* the user part of a kernel sample could not be resolved */
+#define OPK_TRACE_FULL 1     /* ended at backtrace_depth: there may be more callers */
+#define OPK_TRACE_ABORTED 2  /* a frame pointer was bad or its memory not present */
+#define OPK_TRACE_NO_USER 4  /* the user part of a kernel sample could not be resolved */
+#define OPK_TRACE_NO_STACK 8 /* OPK_USER_STACK was to be here, and could not be given */
+
+#define OPK_STACK_WHOLE 1      /* the copy ends where the stack does */
+#define OPK_STACK_RANGES_CUT 2 /* there are ranges beside those that are told */
 
 #define OPK_IMAGE_DELETED 1 /* the file was unlinked when its path was taken */
 

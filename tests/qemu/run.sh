@@ -159,6 +159,9 @@ build_programs()
 		retire stuck; do
 		$cc "${flags[@]}" -static -pthread -Wl,--build-id -o "$to/$t" $from/$t.c
 	done
+	$cc "${flags[@]}" -fomit-frame-pointer -static -pthread -o "$to/witness" \
+		$from/witness.c
+	list_symbols witness
 	list_symbols nested
 	list_symbols careless
 	readelf -n "$to/nested" | sed -n 's/.*Build ID: //p' >"$work/nested.build_id"

@@ -17,6 +17,13 @@ start -s 5000
 driver=$(cost $rounds)
 stop >/dev/null
 expect_no_loss
+put user_stack 8192
+start -s 5000
+stacks=$(cost $rounds)
+stop >/dev/null
+expect_no_loss
+copied=$(get stats/stack_stored)
+bytes=$(($(of stack_bytes) / (copied ? copied : 1)))
 
 # $1: nanoseconds with sampling; samples came every 1/hz s in that time.
 per_sample()
@@ -25,6 +32,7 @@ per_sample()
 }
 
 echo "a sample costs $(per_sample $driver) ns by the driver, $(per_sample $perf) by perf"
+echo "with the stack, $bytes bytes of $copied samples, $(per_sample $stacks) ns"
 [ $(($(per_sample "$driver") * 10)) -le $((11 * $(per_sample "$perf"))) ] ||
 	fail "more than perf's cost"
 unload

@@ -12,6 +12,7 @@
  *	              misattributed (see twin.h)
  *	-i            prints what images were told to be too: "file BUILD-ID INODE PATH"
  *	-v            prints samples and calls too, with the task's application at the end
+ *	-k            knows of no copies of stacks, as readers before them
  *	-f            reads before everybody else, with real-time priority
  *	-n US         does not wait in read(), but looks again up to so many us later
  *	-o FILE       saves the stream too
@@ -31,6 +32,7 @@
 #include <unistd.h>
 
 #include "kernel/uapi/opfs_buffer.h"
+#include "tests/qemu/programs/witness.h"
 
 enum { MAX_COOKIES = 1 << 20, MAX_TRAPS = 16, MAX_CPUS = 64, MAX_COUNTERS = 256 };
 enum { BUFFER_WORDS = 8192, PAGE = 4096 };
@@ -54,7 +56,9 @@ static struct {
 	uint64_t samples, user, kernel, anon, idle, late, trapped, late_trapped;
 	uint64_t tasks, exits, modules, traces, frames, aborted, counters, told_taken;
 	uint64_t hellos, byes, skipped, words, mistakes, time_ns, since_hello, lost_since;
-	uint64_t images_gone;
+	uint64_t images_gone, stacks, stacks_whole, stacks_cut, stacks_refused,
+		stack_bytes;
+	uint64_t witnesses, kernel_witnesses;
 	uint64_t no_app;
 	unsigned nr_traps;
 } all;
@@ -66,9 +70,13 @@ static struct {
 	bool has_mode, has_cpu, has_task, has_place, is_kernel, is_anon, in_trace;
 	bool of_kernel; /* the task is a thread of the kernel's own */
 	unsigned trace_pairs;
+	/* the sample of the trace */
+	uint64_t pc, first;
+	uint32_t image;
+	bool in_kernel, is_late;
 } now;
 
-static bool verbose, list_files, real_time;
+static bool verbose, list_files, real_time, no_stacks;
 static useconds_t pause_us, look_us;
 static volatile sig_atomic_t stopped;
 
@@ -157,6 +165,11 @@ static void take_sample(uint64_t pc, uint64_t event)
 		all.frames++;
 		return;
 	}
+	now.pc = pc;
+	now.image = now.is_anon ? 0 : now.cookie;
+	now.first = now.anon_first;
+	now.in_kernel = now.is_kernel;
+	now.is_late = late;
 	all.samples++;
 	all.since_hello++;
 	all.late += late;
@@ -252,6 +265,84 @@ static void on_trace_end(uint32_t arg, const uint64_t *w, unsigned n)
 		mistake("a call chain that did not begin, or without a sample");
 	now.in_trace = false;
 	all.aborted += arg & OPK_TRACE_ABORTED ? 1 : 0;
+	all.stacks_refused += arg & OPK_TRACE_NO_STACK ? 1 : 0;
+}
+
+/* The range of an address, or NULL. */
+static const uint64_t *range_of(const uint64_t *ranges, uint64_t nr, uint64_t at)
+{
+	for (; nr; nr--, ranges += 4)
+		if (at >= ranges[0] && at < ranges[1])
+			return ranges;
+	return NULL;
+}
+
+/* The registers of a sample of user code are those of the place it was taken at. */
+static void check_ip(uint64_t ip, const uint64_t *range)
+{
+	uint64_t first = now.image ? range[3] : range[0];
+
+	if (now.in_kernel || now.is_late)
+		return;
+	if ((uint32_t)range[2] != now.image || (!now.image && range[0] != now.first) ||
+	    (now.image ? ip - range[0] + first : ip - first) != now.pc)
+		mistake("a stack at %" PRIx64 " of a sample at %" PRIx64 " in image %u",
+			ip, now.pc, now.image);
+}
+
+/* What a witness keeps in registers is on its stack too. */
+static void check_witness(const uint64_t *w, const uint64_t *bytes)
+{
+	all.witnesses++;
+	all.kernel_witnesses += now.in_kernel;
+	if (w[2] - bytes[WITNESS_FP] > 1 || w[3] - bytes[WITNESS_OTHER] > 1)
+		mistake("a stack of another moment: registers %" PRIu64 " %" PRIu64
+			", memory %" PRIu64 " %" PRIu64,
+			w[2], w[3], bytes[WITNESS_FP], bytes[WITNESS_OTHER]);
+}
+
+static void print_call(const uint64_t *ranges, uint64_t nr, uint64_t at)
+{
+	const uint64_t *range = range_of(ranges, nr, at - 1);
+
+	if (!range)
+		mistake("no range of return address %" PRIx64, at);
+	else if (verbose)
+		printf("call %s %" PRIx64 "\n",
+		       (uint32_t)range[2] ? image_of((uint32_t)range[2])->path : "anon",
+		       at - range[0] + range[3]);
+}
+
+static void on_user_stack(uint32_t arg, const uint64_t *w, unsigned n)
+{
+	uint64_t size = (uint32_t)w[4], nr = w[4] >> 32;
+	const uint64_t *bytes = w + 5, *ranges = bytes + size / 8, *range;
+
+	if (!now.in_trace || !now.trace_pairs || size % 8 || !size ||
+	    5 + size / 8 + nr * 4 != n) {
+		mistake("a stack of %" PRIu64 " bytes, %" PRIu64 " ranges", size, nr);
+		return;
+	}
+	all.stacks++;
+	all.stacks_whole += arg & OPK_STACK_WHOLE ? 1 : 0;
+	all.stacks_cut += arg & OPK_STACK_RANGES_CUT ? 1 : 0;
+	all.stack_bytes += size;
+	for (uint64_t i = 0; i < nr; i++) {
+		if (ranges[4 * i] >= ranges[4 * i + 1])
+			mistake("a range from %" PRIx64 " to %" PRIx64, ranges[4 * i],
+				ranges[4 * i + 1]);
+		if ((uint32_t)ranges[4 * i + 2])
+			image_of((uint32_t)ranges[4 * i + 2]);
+	}
+	range = range_of(ranges, nr, w[0]);
+	if (range)
+		check_ip(w[0], range);
+	if (size < 8 * WITNESS_WORDS || bytes[0] != WITNESS_MAGIC)
+		return;
+	check_witness(w, bytes);
+	print_call(ranges, nr, bytes[WITNESS_CALLER]);
+	print_call(ranges, nr, bytes[WITNESS_CALLER + 2]);
+	print_call(ranges, nr, bytes[WITNESS_CALLER + 4]);
 }
 
 static void set_trap(struct image *image)
@@ -385,6 +476,7 @@ static const struct record {
 	[OPK_COUNTER] = { on_counter, 6 },
 	[OPK_BYE] = { on_bye, 3 },
 	[OPK_IMAGE_GONE] = { on_image_gone, 0 },
+	[OPK_USER_STACK] = { on_user_stack, 5 },
 };
 
 static const char *const lost_names[] = {
@@ -421,7 +513,8 @@ static size_t take_record(const uint64_t *w, size_t n)
 	len = OPK_HEAD_LEN(w[1]);
 	if (n < 2 + (size_t)len)
 		return 0;
-	if (code < sizeof(records) / sizeof(records[0]) && records[code].take)
+	if (code < sizeof(records) / sizeof(records[0]) && records[code].take &&
+	    !(code == OPK_USER_STACK && no_stacks))
 		r = &records[code];
 	if (!r)
 		all.skipped++;
@@ -492,6 +585,8 @@ static void print_all(void)
 	LINE(trapped), LINE(late_trapped);
 	LINE(tasks), LINE(exits), LINE(modules), LINE(traces), LINE(frames),
 		LINE(aborted);
+	LINE(stacks), LINE(stacks_whole), LINE(stacks_cut), LINE(stacks_refused),
+		LINE(stack_bytes), LINE(witnesses), LINE(kernel_witnesses);
 	LINE(counters), LINE(images_gone), LINE(skipped), LINE(words), LINE(mistakes);
 #undef LINE
 	for (const struct image *image = all.last_image; image; image = image->before) {
@@ -526,7 +621,7 @@ static int take_options(int argc, char **argv, const char **file, int *save)
 {
 	int opt;
 
-	while ((opt = getopt(argc, argv, "b:fin:o:s:t:v")) != -1) {
+	while ((opt = getopt(argc, argv, "b:fikn:o:s:t:v")) != -1) {
 		if (opt == 'b')
 			*file = optarg;
 		else if (opt == 'o')
@@ -539,6 +634,8 @@ static int take_options(int argc, char **argv, const char **file, int *save)
 			real_time = true;
 		else if (opt == 'i')
 			list_files = true;
+		else if (opt == 'k')
+			no_stacks = true;
 		else if (opt == 'v')
 			verbose = true;
 		else if (opt != 't' || add_trap(optarg))
