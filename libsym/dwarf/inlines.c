@@ -12,12 +12,14 @@ enum { MAX_DEPTH = 1024 };
 struct frame {            /* what holds in an entry */
 	uint32_t inlined; /* the innermost inlined function around */
 	uint32_t depth;
-	bool skip; /* nothing in it was asked for */
+	bool outside; /* in a function that was not asked for; one in it may be */
+	bool skip;    /* nothing in it was asked for */
 };
 
 struct walk {
 	struct sym_lines_reader *r;
 	Dwarf_Off last; /* the entry before; the next one has to be behind it */
+	bool is_c;      /* where types have no functions in them */
 };
 
 static int add_scopes(struct sym_lines_reader *r, const struct frame *f)
@@ -84,18 +86,23 @@ static int visit_function(struct sym_lines_reader *r, Dwarf_Die *die, struct fra
 {
 	int rc = sym_dwarf_code(&r->dw, die, &r->ranges);
 
-	*f = (struct frame){ .inlined = SYM_LINE_NONE, .skip = !sym_lines_wanted(r) };
+	*f = (struct frame){ .inlined = SYM_LINE_NONE, .outside = !sym_lines_wanted(r) };
 	return rc;
 }
 
 /* @f: the state around the entry, changed to the state in it. */
-static int visit(struct sym_lines_reader *r, Dwarf_Die *die, struct frame *f)
+static int visit(struct walk *w, Dwarf_Die *die, struct frame *f)
 {
 	switch (dwarf_tag(die)) {
 	case DW_TAG_inlined_subroutine:
-		return visit_inlined(r, die, f);
+		f->skip = f->outside;
+		return f->skip ? 0 : visit_inlined(w->r, die, f);
 	case DW_TAG_subprogram:
-		return visit_function(r, die, f);
+		return visit_function(w->r, die, f);
+	case DW_TAG_structure_type:
+	case DW_TAG_union_type:
+		f->skip = w->is_c; /* most entries of a kernel are members of these */
+		return 0;
 	case DW_TAG_enumeration_type:
 	case DW_TAG_array_type:
 	case DW_TAG_subroutine_type:
@@ -123,7 +130,7 @@ static int walk(struct walk *w, Dwarf_Die *parent, const struct frame *around,
 		if (dwarf_dieoffset(&die) <= w->last || depth >= MAX_DEPTH)
 			return -EBADMSG;
 		w->last = dwarf_dieoffset(&die);
-		rc = visit(w->r, &die, &f);
+		rc = visit(w, &die, &f);
 		if (!rc && !f.skip && dwarf_haschildren(&die) > 0)
 			rc = walk(w, &die, &f, depth + 1);
 		if (rc)
@@ -132,10 +139,24 @@ static int walk(struct walk *w, Dwarf_Die *parent, const struct frame *around,
 	return end < 0 ? -EBADMSG : 0;
 }
 
+static bool is_c(Dwarf_Die *cu)
+{
+	switch (dwarf_srclang(cu)) {
+	case DW_LANG_C:
+	case DW_LANG_C89:
+	case DW_LANG_C99:
+	case DW_LANG_C11:
+	case DW_LANG_Mips_Assembler:
+		return true;
+	default:
+		return false;
+	}
+}
+
 int sym_inlines_read(struct sym_lines_reader *r, Dwarf_Die *cu)
 {
 	struct frame top = { .inlined = SYM_LINE_NONE };
-	struct walk w = { .r = r };
+	struct walk w = { .r = r, .is_c = is_c(cu) };
 
 	return walk(&w, cu, &top, 0);
 }

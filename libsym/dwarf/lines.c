@@ -213,6 +213,21 @@ static int read_lines(struct sym_lines_reader *r, Dwarf_Die *cu)
 	return rc;
 }
 
+/* All code of the unit as if it was of one line, which nobody knows. */
+static int take_ranges(struct sym_lines_reader *r)
+{
+	for (size_t i = 0; i < r->ranges.len; i++) {
+		const struct sym_run run = { .lo = r->ranges.data[i].lo,
+					     .hi = r->ranges.data[i].hi,
+					     .file = SYM_LINE_NONE };
+
+		if (sym_wants_any(&r->wants, run.lo, run.hi) && vec_push(&r->runs, run))
+			return -ENOMEM;
+	}
+	r->file_map.len = 0;
+	return 0;
+}
+
 /**
  * read_unit - reads one unit of r->dw
  * @type: DW_UT_; @cu: its first entry
@@ -229,10 +244,11 @@ static int read_unit(struct sym_lines_reader *r, unsigned type, Dwarf_Die *cu)
 	rc = find_code(r, cu);
 	if (rc || !sym_lines_wanted(r))
 		return rc;
-	rc = begin_files(r, cu);
+	rc = r->with_lines ? begin_files(r, cu) : take_ranges(r);
 	if (rc)
 		return rc;
-	rc = read_lines(r, cu);
+	if (r->with_lines)
+		rc = read_lines(r, cu);
 	if (r->with_inlines && type == DW_UT_compile && (!rc || rc == -EBADMSG))
 		inlines = sym_inlines_read(r, cu);
 	return rc ? rc : inlines;
@@ -367,6 +383,7 @@ static int encode(struct sym_load *l, const struct sym_range *ranges, size_t nr,
 	int rc = 0;
 
 	r.with_inlines = flags & SYM_LINES_INLINES;
+	r.with_lines = !(flags & SYM_LINES_ONLY_INLINES);
 	if (!sym_usable(l->b.state)) {
 		r.b.state = l->b.state;
 		strbuf_puts(&r.b.reason, strbuf_str(&l->b.reason));

@@ -29,7 +29,7 @@ struct sym_lines_reader {
 	struct sym_elf alt_elf;
 	int alt_fd;
 	struct sym_wants wants;
-	bool with_inlines;
+	bool with_lines, with_inlines;
 	struct sym_lines_build b;
 	struct map texts;         /* of files and names -> offset in b.names */
 	struct map files;         /* path -> index in b.files */

@@ -83,7 +83,7 @@ int sym_server_demangle(struct sym_server *s, const char *const *names, size_t n
 /**
  * sym_server_lines - source lines of parts of an image
  * @ranges: any order, millions of single bytes are fine
- * @flags: SYM_LINES_INLINES or 0
+ * @flags: SYM_LINES_INLINES and SYM_LINES_ONLY_INLINES, or 0
  * Returns as sym_server_load(): a result that has no lines says why.
  */
 int sym_server_lines(struct sym_server *s, const struct sym_job *job,

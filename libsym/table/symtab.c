@@ -18,9 +18,13 @@ static const char *const state_names[SYM_NR_STATES] = {
 };
 
 static const char *const source_names[SYM_NR_SOURCES] = {
-	[SYM_FROM_NOTHING] = "nothing",      [SYM_FROM_SYMTAB] = "symtab",
-	[SYM_FROM_DEBUGFILE] = "debug file", [SYM_FROM_MINIDEBUG] = "minidebug",
-	[SYM_FROM_DYNSYM] = "dynsym",        [SYM_FROM_KALLSYMS] = "kallsyms",
+	[SYM_FROM_NOTHING] = "nothing",
+	[SYM_FROM_SYMTAB] = "symtab",
+	[SYM_FROM_DEBUGFILE] = "debug file",
+	[SYM_FROM_MINIDEBUG] = "minidebug",
+	[SYM_FROM_DYNSYM] = "dynsym",
+	[SYM_FROM_KALLSYMS] = "kallsyms",
+	[SYM_FROM_JIT] = "names of code made at run time",
 };
 
 const char *sym_state_name(enum sym_state state)
@@ -39,6 +43,7 @@ unsigned sym_table_rank(const struct sym_table *t)
 		[SYM_FROM_NOTHING] = 2,          [SYM_FROM_DYNSYM] = 4,
 		[SYM_FROM_MINIDEBUG] = 6,        [SYM_FROM_SYMTAB] = SYM_BEST,
 		[SYM_FROM_DEBUGFILE] = SYM_BEST, [SYM_FROM_KALLSYMS] = SYM_BEST,
+		[SYM_FROM_JIT] = SYM_BEST,
 	};
 	unsigned rank = sym_usable(t->state) ? ranks[t->source] : 0;
 

@@ -33,6 +33,7 @@ enum sym_source { /* where the names come from */
 		  SYM_FROM_MINIDEBUG, /* .gnu_debugdata beside .dynsym */
 		  SYM_FROM_DYNSYM,    /* exported names only */
 		  SYM_FROM_KALLSYMS,
+		  SYM_FROM_JIT, /* of code made at run time, by whoever made it */
 		  SYM_NR_SOURCES,
 };
 
@@ -51,8 +52,9 @@ enum sym_state {
 enum {
 	SYM_GLOBAL = 1, /* global or weak; else local */
 	SYM_WEAK = 2,
-	SYM_PLT = 4,    /* made for a PLT entry: "name@plt" */
-	SYM_NOSIZE = 8, /* st_size is zero: reaches to the next symbol */
+	SYM_PLT = 4,      /* made for a PLT entry: "name@plt" */
+	SYM_NOSIZE = 8,   /* st_size is zero: reaches to the next symbol */
+	SYM_INLINED = 16, /* of no table: a function inlined into others */
 };
 
 struct sym {

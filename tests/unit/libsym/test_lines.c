@@ -357,6 +357,48 @@ Test(lines, single_bytes_get_what_the_whole_gets)
 	free((char *)job.path);
 }
 
+Test(lines, inlined_functions_alone_are_the_same)
+{
+	enum { MAX = 20000 };
+	CLEANUP(free_ptr) struct sym_range *r = calloc(MAX, sizeof(*r));
+	struct sym_lines *all, *some;
+	size_t nr, inlined = 0;
+	struct sym_job job;
+	struct sym_table *t;
+
+	build("g++ -g -O2 -o O2 " CC1 " && gcc -gdwarf-4 -O2 -c -o object.o inlined.c");
+	for (int i = 0; i < 2; i++) {
+		job = job_of(i ? "object.o" : "O2");
+		t = load_table(&job);
+		all = load_all(&job, t, SYM_LINES_INLINES);
+		nr = scattered(t, r, MAX, 3);
+		cr_assert_eq(sym_lines_load(&job, r, nr,
+					    SYM_LINES_INLINES | SYM_LINES_ONLY_INLINES,
+					    &some, NULL),
+			     0);
+		cr_expect_eq(some->nr_files, 0);
+		for (size_t k = 0; k < nr; k++) {
+			const struct sym_line *x = sym_line_find(all, r[k].off);
+			const struct sym_line *y = sym_line_find(some, r[k].off);
+			uint32_t a = x ? x->inlined : SYM_LINE_NONE;
+			uint32_t b = y ? y->inlined : SYM_LINE_NONE;
+
+			for (; a != SYM_LINE_NONE && b != SYM_LINE_NONE; inlined++) {
+				cr_assert_str_eq(all->inlines[a].name,
+						 some->inlines[b].name);
+				a = all->inlines[a].parent;
+				b = some->inlines[b].parent;
+			}
+			cr_assert(a == b, "offset 0x%lx", (unsigned long)r[k].off);
+		}
+		sym_lines_put(some);
+		sym_lines_put(all);
+		sym_table_put(t);
+		free((char *)job.path);
+	}
+	cr_expect(inlined > 100);
+}
+
 Test(lines, paths_have_no_dots_in_them)
 {
 	struct sym_job job;
