@@ -14,7 +14,7 @@ BEGIN {
 	rooms["opfs"] = "main mount cli tree report/source report/archive " \
 		"report/flame report/export report profile session"
 	rooms["events"] = "generate main table"
-	rooms["libspec"] = "spec stack session sample name"
+	rooms["libspec"] = "spec stack jit session sample name"
 	rooms["libsym"] = "server helper code dwarf elf wire file table"
 	rooms["collector"] = "main count record daemon events engine run source " \
 		"store who rec"
