@@ -9,6 +9,7 @@
 #include "libcfi/program.h"
 #include "libcfi/reader.h"
 #include "libcfi/rows.h"
+#include "libcfi/trampoline.h"
 #include "libcfi/undescribed.h"
 
 /* A common part with more instructions would be run for every function. */
@@ -266,4 +267,55 @@ int cfi_compile_frames(enum cfi_machine machine, const void *frames, size_t size
 	const struct input in = { .machine = machine, .eh_frame = { frames, size, vma } };
 
 	return compile(&in, out, err);
+}
+
+static int add_made(enum cfi_machine machine, const struct cfi_made *m,
+		    struct cfi_rows *rows)
+{
+	struct section s = { .machine = machine, .rows = rows };
+
+	if (m->start > UINT32_MAX)
+		return 0;
+	if (!m->frames)
+		return cfi_add_trampoline(rows, (uint32_t)m->start, m->size);
+	s.in = (struct cfi_section){ m->frames, m->frames_size,
+				     m->start + ((m->size + 7) & ~UINT64_C(7)) };
+	return read_section(&s);
+}
+
+/* More trampolines are made behind those that are known. */
+static int add_more_trampolines(const struct cfi_made *made, size_t nr, uint64_t size,
+				struct cfi_rows *rows)
+{
+	uint64_t first = UINT64_MAX, last = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (made[i].frames || made[i].start > UINT32_MAX)
+			continue;
+		if (made[i].start < first)
+			first = made[i].start;
+		if (made[i].start > last)
+			last = made[i].start;
+	}
+	if (first == UINT64_MAX)
+		return 0;
+	if (size > last + CFI_TRAMPOLINES_BYTES)
+		size = last + CFI_TRAMPOLINES_BYTES;
+	return cfi_fill_with_trampolines(rows, (uint32_t)first,
+					 size < UINT32_MAX ? (uint32_t)size : UINT32_MAX);
+}
+
+int cfi_compile_made(enum cfi_machine machine, const struct cfi_made *made, size_t nr,
+		     uint64_t size, struct strbuf *out, struct err *err)
+{
+	CLEANUP(cfi_rows_fini) struct cfi_rows rows;
+	int rc = cfi_rows_init(&rows);
+
+	for (size_t i = 0; !rc && i < nr; i++)
+		rc = add_made(machine, &made[i], &rows);
+	if (!rc)
+		rc = add_more_trampolines(made, nr, size, &rows);
+	if (!rc)
+		rc = cfi_rows_write(&rows, machine, out);
+	return rc ? err_errno(err, rc, "unwind table") : 0;
 }

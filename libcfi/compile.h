@@ -2,6 +2,7 @@
 #ifndef LIBCFI_COMPILE_H
 #define LIBCFI_COMPILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,5 +40,24 @@ int cfi_compile_file(int fd, struct strbuf *out, struct err *err);
  */
 int cfi_compile_frames(enum cfi_machine machine, const void *frames, size_t size,
 		       uint64_t vma, struct strbuf *out, struct err *err);
+
+/* A piece of code that was made at run time. */
+struct cfi_made {
+	uint64_t start, size; /* keys */
+	/* a section in the form of .eh_frame, as if it stood behind the code, at the next
+	 * multiple of 8 bytes; NULL: a trampoline of CPython on x86-64 */
+	const void *frames;
+	size_t frames_size;
+};
+
+/**
+ * cfi_compile_made - compiles what is known of an area of code that was made at run time
+ * @made: @nr pieces, in any order
+ * @size: bytes of the area, whose first one has key 0
+ * Where there are trampolines there are more, of which nothing is known yet.
+ * Returns 0, -E2BIG or -ENOMEM.
+ */
+int cfi_compile_made(enum cfi_machine machine, const struct cfi_made *made, size_t nr,
+		     uint64_t size, struct strbuf *out, struct err *err);
 
 #endif

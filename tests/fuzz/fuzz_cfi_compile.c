@@ -2,8 +2,10 @@
 /* links: libcfi base */
 /*
  * Unwind information of arbitrary bytes, as an ELF file or, if the first byte is 1 or 2,
- * as a section of that machine: what is compiled of it is a sound table.
+ * as a section of that machine, or, if it is 3, as pieces of code made at run time: what
+ * is compiled of it is a sound table.
  */
+#include <string.h>
 #include <sys/mman.h>
 
 #include "base/cleanup.h"
@@ -28,6 +30,27 @@ static void check(const struct strbuf *b)
 	require(!t.nr || t.numbers[t.nr - 1] == 0);
 }
 
+/* Where code is, in 9 bytes each; the last 64 bytes are the section of some. */
+static void compile_made(const uint8_t *data, size_t size)
+{
+	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
+	const size_t section = size < 64 ? size : 64;
+	struct cfi_made made[64] = { 0 };
+	size_t nr = 0;
+
+	for (size_t i = 0; i + 9 <= size && nr < 64; i += 9, nr++) {
+		memcpy(&made[nr].start, data + i, 8);
+		made[nr].start >>= data[i + 8] % 64;
+		made[nr].size = data[i + 8];
+		if (data[i + 8] & 16) {
+			made[nr].frames = data + size - section;
+			made[nr].frames_size = section;
+		}
+	}
+	require(!cfi_compile_made(CFI_X86_64, made, nr, size << (size % 32), &out, NULL));
+	check(&out);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
@@ -37,6 +60,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		require(!cfi_compile_frames((enum cfi_machine)data[0], data + 1, size - 1,
 					    0, &out, NULL));
 		check(&out);
+		return 0;
+	}
+	if (size && data[0] == 3) {
+		compile_made(data + 1, size - 1);
 		return 0;
 	}
 	fd = memfd_create("image", MFD_CLOEXEC);

@@ -381,3 +381,89 @@ Test(compile, knows_trampolines_of_signals_by_their_code)
 	cr_expect(rule_in(&image, &out, 15)->signal);
 	cr_expect_eq(rule_in(&image, &out, 16)->off, 160);
 }
+
+/* ---- code made at run time */
+
+static void compile_made(struct made *m, const struct cfi_made *made, size_t nr,
+			 uint64_t size)
+{
+	struct err err = { 0 };
+
+	cr_assert_eq(cfi_compile_made(CFI_X86_64, made, nr, size, &m->bytes, &err), 0,
+		     "%s", err.msg);
+	cr_assert_eq(cfi_table_init(&m->table, m->bytes.data, m->bytes.len, &err), 0,
+		     "%s", err.msg);
+}
+
+static void expect_cfa(const struct made *m, uint64_t first, uint64_t behind, int off)
+{
+	for (uint64_t key = first; key < behind; key++) {
+		const struct cfi_rule *r = cfi_table_find(&m->table, key);
+
+		expect_plain(r, CFI_BY_SP, off);
+		expect_saved(&r->saved[CFI_RA], CFI_BY_CFA, -8);
+		cr_expect_eq(r->saved[CFI_FP].how, CFI_SAME);
+	}
+}
+
+Test(compile, trampolines_of_cpython_are_known_and_what_is_behind_them_is_more_of_them)
+{
+	CLEANUP(made_fini) struct made m = { 0 };
+	const struct cfi_made two[] = { { .start = 0x110, .size = 15 },
+					{ .start = 0x100, .size = 11 },
+					{ .start = 0x40, .size = 12 } };
+
+	compile_made(&m, two, 3, 0x1000);
+	cr_expect_eq(cfi_table_find(&m.table, 0x3f)->kind, CFI_NONE);
+	expect_cfa(&m, 0x40, 0x100, 16); /* no trampoline, but among them */
+	/* sub, call and add, ret */
+	expect_cfa(&m, 0x100, 0x104, 8);
+	expect_cfa(&m, 0x104, 0x10a, 16);
+	expect_cfa(&m, 0x10a, 0x10b, 8);
+	expect_cfa(&m, 0x10b, 0x110, 16);
+	/* endbr64 first */
+	expect_cfa(&m, 0x110, 0x118, 8);
+	expect_cfa(&m, 0x118, 0x11e, 16);
+	expect_cfa(&m, 0x11e, 0x11f, 8);
+	expect_cfa(&m, 0x11f, 0x1000, 16);
+	cr_expect_eq(cfi_table_find(&m.table, 0x1000)->kind, CFI_NONE);
+}
+
+Test(compile, trampolines_end_with_their_area)
+{
+	CLEANUP(made_fini) struct made m = { 0 };
+	const struct cfi_made one = { .start = 0x100, .size = 11 };
+	const struct cfi_made far[] = { { .start = UINT32_MAX - 5, .size = 11 },
+					{ .start = UINT64_MAX - 5, .size = 11 } };
+
+	compile_made(&m, &one, 1, UINT64_MAX);
+	expect_cfa(&m, 0x100ff, 0x10100, 16);
+	cr_expect_eq(cfi_table_find(&m.table, 0x10100)->kind, CFI_NONE);
+	made_fini(&m);
+	m = (struct made){ 0 };
+	compile_made(&m, far, 2, UINT64_MAX);
+	cr_expect_eq(cfi_table_find(&m.table, 0)->kind, CFI_NONE);
+}
+
+Test(compile, a_piece_of_code_has_its_section_behind_it)
+{
+	/* as CPython 3.13 writes it: a common part; 15 bytes, 48 before that field */
+	static const uint8_t frames[] = {
+		0x14, 0,    0,    0,    0,    0,    0,    0,    1,    'z',  'R', 0,    1,
+		0x78, 0x10, 1,    0x1b, 0x0c, 7,    8,    0x90, 1,    0,    0,   0x14, 0,
+		0,    0,    0x1c, 0,    0,    0,    0xd0, 0xff, 0xff, 0xff, 15,  0,    0,
+		0,    0,    0x48, 0x0e, 0x10, 0x46, 0x0e, 8,    0,    0,    0,   0,    0
+	};
+	CLEANUP(made_fini) struct made m = { 0 };
+	const struct cfi_made one = { .start = 0x200,
+				      .size = 15,
+				      .frames = frames,
+				      .frames_size = sizeof(frames) };
+
+	compile_made(&m, &one, 1, 0x1000);
+	cr_expect_eq(cfi_table_find(&m.table, 0x1ff)->kind, CFI_NONE);
+	expect_cfa(&m, 0x200, 0x208, 8);
+	expect_cfa(&m, 0x208, 0x20e, 16);
+	expect_cfa(&m, 0x20e, 0x20f, 8);
+	cr_expect_eq(cfi_table_find(&m.table, 0x20f)->kind, CFI_NONE);
+}
