@@ -36,9 +36,9 @@ static const struct opt common[] = {
  * index. */
 struct grammar {
 	const struct opt *opts[MAX_OPTS];
-	int n;
+	int n, nr_longs;
 	bool topics;
-	struct option longs[MAX_OPTS + 1];
+	struct option longs[2 * MAX_OPTS + 1];
 	char shorts[2 * MAX_OPTS + 3];
 };
 
@@ -57,17 +57,39 @@ static int has_arg(const struct grammar *g, const struct opt *o)
 	return *o->arg == '[' ? optional_argument : required_argument;
 }
 
+/* Another long name of the option of index @i. */
+static void add_long(struct grammar *g, const char *name, int i)
+{
+	g->longs[g->nr_longs++] = (struct option){
+		.name = name,
+		.has_arg = has_arg(g, g->opts[i]),
+		.val = FIRST_CODE + i,
+	};
+}
+
+const char *opt_name(const struct opt_alias *aliases, const char *name)
+{
+	for (const struct opt_alias *a = aliases; a->alias; a++)
+		if (!strcmp(a->alias, name))
+			return a->name;
+	return name;
+}
+
+static void add_aliases(struct grammar *g, const struct opt_alias *a)
+{
+	for (; a && a->alias && g->nr_longs < 2 * MAX_OPTS; a++)
+		for (int i = 0; i < g->n; i++)
+			if (!strcmp(g->opts[i]->name, a->name))
+				add_long(g, a->alias, i);
+}
+
 static void add_table(struct grammar *g, const struct opt *table, char **shorts)
 {
 	for (const struct opt *o = table; o && o->name && g->n < MAX_OPTS; o++) {
 		bool taken = find_letter(g, o->letter) >= 0;
 
-		g->longs[g->n] = (struct option){
-			.name = o->name,
-			.has_arg = has_arg(g, o),
-			.val = FIRST_CODE + g->n,
-		};
-		g->opts[g->n++] = o;
+		g->opts[g->n] = o;
+		add_long(g, o->name, g->n++);
 		/* getopt answers an unknown letter with '?', so -? is found as one */
 		if (!o->letter || o->letter == '?' || taken)
 			continue;
@@ -86,6 +108,7 @@ static void grammar_init(struct grammar *g, const struct opt_program *prog)
 	*shorts++ = ':'; /* tell a missing argument from an unknown letter */
 	add_table(g, prog->opts, &shorts);
 	add_table(g, common, &shorts);
+	add_aliases(g, prog->aliases);
 }
 
 static void print_usage(const struct opt_program *prog, FILE *to)

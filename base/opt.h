@@ -23,11 +23,17 @@ struct opt {
 	int (*set)(void *ctx, const char *arg, struct err *err);
 };
 
+struct opt_alias {
+	const char *alias, *name;
+};
+
 struct opt_program {
 	const char *name;     /* "opcollect record" */
 	const char *synopsis; /* what follows the name: "[-e EVENT]... -- CMD ARGS" */
 	const char *about;    /* a line or several for --help */
 	const struct opt *opts;
+	/* NULL, or other long names, which --help does not list; a NULL ends them */
+	const struct opt_alias *aliases;
 	bool topics; /* --verbose=LIST takes words of base/log_topic_list.h */
 	/* NULL, or what takes the program's own options instead of their set() */
 	int (*take)(void *ctx, const struct opt *o, const char *arg, struct err *err);
@@ -38,6 +44,9 @@ enum opt_result {
 	OPT_DONE,  /* help or version was printed */
 	OPT_WRONG, /* wrong usage, told to stderr */
 };
+
+/* The name that @name is another one of, or @name. */
+const char *opt_name(const struct opt_alias *aliases, const char *name);
 
 /* The exit status for wrong usage. */
 enum { OPT_EXIT_USAGE = 2 };

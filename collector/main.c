@@ -76,7 +76,7 @@ static int wrong(const char *what, const char *word)
 	return OPT_EXIT_USAGE;
 }
 
-static const struct box_kind *const boxes[] = { &coll_answer_box };
+static const struct box_kind *const boxes[] = { &coll_answer_box, &coll_table_box };
 
 int main(int argc, char **argv)
 {

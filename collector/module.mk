@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 PKGS_collector := libconfuse libsystemd
-$(call program,opcollect,collector,libspec events base)
+$(call program,opcollect,collector,libspec libcfi events base)

@@ -6,7 +6,7 @@ UNIT_libspec := libspec base
 UNIT_libsym := libsym base
 UNIT_libcfi := libcfi base
 UNIT_events := events base pfm
-UNIT_collector := collector libspec events base
+UNIT_collector := collector libspec libcfi events base
 UNIT_opfs := opfs libspec libsym events base
 
 $(foreach f,$(wildcard tests/unit/*/test_*.c),$(call \

@@ -183,21 +183,23 @@ static int take_word(struct coll_config *c, const char *word, bool clear, bool *
 {
 	CLEANUP(free_ptr) char *copy = strdup(word);
 	char *value = copy ? strchr(copy, '=') : NULL;
+	const char *name;
 
 	if (!copy)
 		return err_errno(err, -ENOMEM, "set");
 	if (strncmp(copy, "--", 2) != 0 || !value)
 		return err_set(err, -EINVAL, "set: \"%s\" is not --OPTION=VALUE", word);
 	*value++ = '\0';
-	if (!coll_daemon_may_set(copy + 2))
+	name = opt_name(coll_option_aliases, copy + 2);
+	if (!coll_daemon_may_set(name))
 		return err_set(err, -EINVAL,
 			       "%s cannot be changed while the daemon runs, if there is "
 			       "such an option",
 			       copy);
 	if (clear)
-		coll_config_clear(c, copy + 2);
-	*sampling |= is_sampling(copy + 2);
-	return clear ? 0 : coll_config_give(c, copy + 2, value, COLL_BY_SET, err);
+		coll_config_clear(c, name);
+	*sampling |= is_sampling(name);
+	return clear ? 0 : coll_config_give(c, name, value, COLL_BY_SET, err);
 }
 
 static int change_config(const struct daemon *d, const struct coll_packet *p,

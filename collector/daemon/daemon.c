@@ -47,6 +47,7 @@ static const struct opt_program daemon_program = {
 	.synopsis = "[OPTIONS]",
 	.about = about,
 	.opts = coll_daemon_opts,
+	.aliases = coll_option_aliases,
 };
 
 static const struct opt_program config_program = {
@@ -56,6 +57,7 @@ static const struct opt_program config_program = {
 		 "a\n"
 		 "configuration file that says where each value came from.",
 	.opts = coll_daemon_opts,
+	.aliases = coll_option_aliases,
 };
 
 /* ---- options: what the command line says comes before what the file says */

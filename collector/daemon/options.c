@@ -154,8 +154,8 @@ static int set_config(void *ctx, const char *arg, struct err *err)
 
 const struct opt coll_daemon_opts[] = {
 #include "collector/engine/sampling_list.h"
-	{ 'g', "callgraph", "DEPTH",
-	  "stacks of up to DEPTH frames, by frame pointers (0: none)",
+	{ 'g', "callgraph", "HOW",
+	  "stacks: fp[,FRAMES], by frame pointers; dwarf[,SIZE[,FRAMES]]; 0: none",
 	  coll_set_callgraph },
 	{ 'd', "session-dir", "DIR", "write into DIR (/var/lib/oprofile)",
 	  coll_set_session_dir },

@@ -67,7 +67,9 @@ void coll_seal_settings(const struct coll_options *o,
 	strbuf_reset(&text);
 	coll_separate_print(o->separate, &text);
 	add_line(out, "separate", strbuf_str(&text));
-	strbuf_printf(out, "callgraph %d\n", o->callgraph);
+	strbuf_reset(&text);
+	coll_callgraph_print(&o->callgraph, &text);
+	add_line(out, "callgraph", strbuf_str(&text));
 	vec_for(&o->images, image)
 		add_line(out, "image", *image);
 }

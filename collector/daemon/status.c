@@ -84,7 +84,9 @@ static void add_settings(const struct daemon *d, struct facts *f)
 	strbuf_reset(&text);
 	coll_separate_print(e->opt->separate, &text);
 	add_text(f, "separate", strbuf_str(&text));
-	add_number(f, "callgraph", e->opt->callgraph ? e->opt->max_stack : 0);
+	strbuf_reset(&text);
+	coll_callgraph_print(&e->opt->callgraph, &text);
+	add_text(f, "callgraph", strbuf_str(&text));
 	add_text(f, "rotate", coll_config_value(&d->config, "rotate"));
 	add_text(f, "keep", coll_config_value(&d->config, "keep"));
 }

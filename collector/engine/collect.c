@@ -11,6 +11,7 @@
 #include "collector/engine/processes.h"
 #include "collector/engine/resolve.h"
 #include "collector/engine/stacks.h"
+#include "collector/engine/unwind.h"
 #include "collector/who/procfs.h"
 #include "libspec/name/pid.h"
 
@@ -32,6 +33,7 @@ int coll_collect_init(struct coll_collect *c, int session_fd,
 	c->images.nr_wanted = nr_wanted;
 	coll_tasks_init(&c->tasks, &c->images, session_fd);
 	coll_tasks_used(&c->tasks);
+	coll_jit_init(&c->jit, session_fd);
 	rc = coll_sink_init(&c->sink, session_fd, &c->images, events, 0, err);
 	if (!rc)
 		rc = coll_stack_sink_init(&c->stacks, session_fd, &c->images, events,
@@ -48,9 +50,10 @@ int coll_collect_init(struct coll_collect *c, int session_fd,
 
 int coll_collect_ask_helpers(struct coll_collect *c)
 {
-	c->asker = coll_asker_new(NULL);
-	c->images.asker = c->tasks.asker = c->asker;
-	return c->asker ? 0 : -ENOMEM;
+	c->asker = coll_asker_new(&coll_asks_questions, NULL);
+	c->images.asker = c->tasks.asker = c->jit.asker = c->asker;
+	return c->asker ? coll_tables_init(&c->tables, &c->images, &c->jit, NULL)
+			: -ENOMEM;
 }
 
 void coll_collect_fini(struct coll_collect *c)
@@ -58,11 +61,13 @@ void coll_collect_fini(struct coll_collect *c)
 	/* no answer arrives after that */
 	coll_asker_free(c->asker);
 	c->asker = NULL;
+	coll_tables_fini(&c->tables);
 	coll_deferred_fini(&c->deferred);
 	coll_waiting_fini(&c->waiting);
 	coll_sink_fini(&c->sink);
 	coll_stack_sink_fini(&c->stacks);
 	coll_kernel_fini(&c->kernel);
+	coll_jit_fini(&c->jit);
 	coll_tasks_fini(&c->tasks);
 	coll_images_fini(&c->images);
 	coll_origins_fini(&c->origins);
@@ -342,12 +347,20 @@ static const struct coll_image *resolve(struct coll_collect *c,
 	return img;
 }
 
+/* What a sample waits for: /proc is not asked about those whose source tells who runs. */
+static struct coll_group *group_of_sample(const struct coll_collect *c,
+					  const struct coll_rec *rec)
+{
+	struct coll_group *group = coll_deferred_find(&c->deferred, rec->tgid);
+
+	return group && rec->sample.who && !group->for_tables ? NULL : group;
+}
+
 static int take_sample(struct coll_collect *c, const struct coll_rec *rec)
 {
 	struct coll_context at = { .event = rec->event, .cpu = rec->cpu };
 	struct coll_task *task = task_of_sample(c, rec);
-	struct coll_group *group =
-		rec->sample.who ? NULL : coll_deferred_find(&c->deferred, rec->tgid);
+	struct coll_group *group = group_of_sample(c, rec);
 	enum spec_stat why;
 	uint64_t key_at;
 	bool again;
@@ -369,18 +382,20 @@ static int take_sample(struct coll_collect *c, const struct coll_rec *rec)
 		count(c, SPEC_STAT_LOST_INVALID_DOMAIN);
 		return 0;
 	}
-	c->stats.value[SPEC_STAT_RESOLVED_LATE] += rec->sample.late;
 	at.app = coll_resolve_app(c, task);
 	if (!at.app && task->tgid == UINT32_MAX && (c->separate & COLL_SEPARATE_KERNEL)) {
 		count(c, SPEC_STAT_LOST_NO_APP_KERNEL);
 		return 0;
 	}
 	at.image = resolve(c, rec, task, &key_at, &why, &again);
+	if (!again && at.image && c->callgraph)
+		again = !coll_unwind_sample(c, rec, task);
 	if (again) {
 		c->stats.value[SPEC_STAT_TAKEN]--;
 		group = coll_deferred_find(&c->deferred, rec->tgid);
 		return coll_processes_hold(c, group, rec);
 	}
+	c->stats.value[SPEC_STAT_RESOLVED_LATE] += rec->sample.late;
 	if (at.image)
 		store(c, rec, task, &at, key_at);
 	else
@@ -405,6 +420,8 @@ static int take_mmap(struct coll_collect *c, const struct coll_rec *rec)
 
 static int take_comm(struct coll_collect *c, const struct coll_rec *rec)
 {
+	if (rec->comm.exec)
+		coll_jit_end(&c->jit, rec->tgid);
 	return outside(c, rec->tgid) ? 0 : coll_tasks_comm(&c->tasks, rec);
 }
 
@@ -421,6 +438,9 @@ static int take_fork(struct coll_collect *c, const struct coll_rec *rec)
 static int take_exit(struct coll_collect *c, const struct coll_rec *rec)
 {
 	coll_tasks_exit(&c->tasks, rec);
+	/* later samples of other threads have it looked at again */
+	if (rec->tid == rec->tgid)
+		coll_jit_end(&c->jit, rec->tgid);
 	return 0;
 }
 
@@ -442,8 +462,11 @@ static int take_figure(struct coll_collect *c, const struct coll_rec *rec)
 	return 0;
 }
 
+/* Handles that stand for something else now were others' in what waits for tables. */
 static int take_origin(struct coll_collect *c, const struct coll_rec *rec)
 {
+	if (coll_origins_forgets(&c->origins, rec))
+		coll_unwind_hurry(c);
 	return coll_origins_add(&c->origins, &c->images, rec);
 }
 
@@ -509,9 +532,20 @@ const struct coll_sink *coll_collect_broken(const struct coll_collect *c)
 	return c->sink.broken ? &c->sink : c->stacks.sink.broken ? &c->stacks.sink : NULL;
 }
 
+void coll_collect_fetch_names(struct coll_collect *c)
+{
+	coll_jit_fetch(&c->jit);
+}
+
 void coll_collect_finish(struct coll_collect *c)
 {
+	/* records that waited for an answer may be of code made at run time */
 	coll_asker_finish(c->asker);
+	coll_unwind_finish(c);
+	coll_asker_finish(c->asker);
+	coll_collect_fetch_names(c);
+	coll_asker_finish(c->asker);
+	coll_jit_tell(&c->jit);
 	coll_collect_file_waiting(c);
 	write_notes(c, true);
 }
@@ -519,6 +553,7 @@ void coll_collect_finish(struct coll_collect *c)
 void coll_collect_settle(struct coll_collect *c)
 {
 	coll_asker_poll(c->asker, 0);
+	coll_unwind_settle(c);
 	coll_collect_file_waiting(c);
 	write_notes(c, false);
 	if (coll_images_sweep_due(&c->images))
@@ -538,6 +573,7 @@ void coll_collect_move(struct coll_collect *c, int session_fd)
 	coll_stack_sink_move(&c->stacks, session_fd);
 	map_u64_fini(&c->left_out);
 	coll_images_move(&c->images, session_fd);
+	coll_jit_move(&c->jit, session_fd);
 	coll_tasks_move(&c->tasks, session_fd);
 	sweep(c, true);
 	c->stats = (struct spec_stats){ 0 };
@@ -611,9 +647,7 @@ static struct coll_group *group_of(struct coll_collect *c, const struct coll_rec
 		group = coll_deferred_find(&c->deferred, rec->parent.tgid);
 		break;
 	case COLL_REC_SAMPLE:
-		if (rec->sample.who)
-			return NULL;
-		break;
+		return group_of_sample(c, rec);
 	case COLL_REC_MMAP:
 	case COLL_REC_COMM:
 	case COLL_REC_EXIT:

@@ -17,10 +17,20 @@
 #include "collector/store/waiting.h"
 #include "collector/who/asker.h"
 #include "collector/who/images.h"
+#include "collector/who/jit.h"
 #include "collector/who/kernel.h"
 #include "collector/who/origins.h"
+#include "collector/who/tables.h"
 #include "collector/who/tasks.h"
+#include "libcfi/unwind.h"
 #include "libspec/session/stats.h"
+
+/* The user part of the sample that is looked at, by unwinding. */
+struct coll_unwound {
+	size_t nr;               /* 0: there is none */
+	enum spec_stack_end end; /* why there are no more; 0: it is whole */
+	struct cfi_frame frames[COLL_MAX_FRAMES]; /* the innermost first */
+};
 
 /*
  * The middle of the collector: takes the records of a source in order, keeps track of
@@ -30,9 +40,15 @@ struct coll_collect {
 	struct coll_images images;
 	struct coll_tasks tasks;
 	struct coll_kernel kernel;
+	struct coll_jit jit;
 	struct coll_sink sink;
 	struct coll_stack_sink stacks; /* with @callgraph */
 	struct coll_stack stack;       /* of the sample that is looked at */
+	struct coll_tables tables;     /* to unwind by */
+	struct coll_unwound unwound;
+	size_t max_unwound;   /* frames */
+	uint64_t tables_seen; /* answers, when the records that wait were looked at */
+	unsigned hurry;       /* nothing waits for tables: there is no room for it */
 	/* answers questions about files and processes; NULL: they are read at once */
 	struct coll_asker *asker;
 	struct coll_waiting waiting;   /* counts that wait for the answers, */
@@ -83,6 +99,9 @@ void coll_collect_left_out(const struct coll_collect *c, struct strbuf *out);
 
 /* Waits until all questions are answered, and files everything. */
 void coll_collect_finish(struct coll_collect *c);
+
+/* Asks for the names of code made at run time that processes have by now. */
+void coll_collect_fetch_names(struct coll_collect *c);
 
 /* Bytes of what is being written: part of what bounds a session. */
 size_t coll_collect_bytes(const struct coll_collect *c);

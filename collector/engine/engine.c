@@ -14,8 +14,9 @@
 #include "collector/who/asker.h"
 
 enum {
-	ROUND_MS = 100, /* how often rings are looked at, at least */
-	ASKING_MS = 5,  /* and answers, while questions are open */
+	ROUND_MS = 100,       /* how often rings are looked at, at least */
+	ASKING_MS = 5,        /* and answers, while questions are open */
+	UNWOUND_FRAMES = 512, /* of a stack, unless others are asked for */
 };
 
 #define SECOND_NS CLOCK_NS_PER_S
@@ -94,8 +95,10 @@ int coll_engine_open_source(struct coll_engine *e, const uint32_t *tids, size_t 
 		.events = e->opt->events.data,
 		.nr_events = e->opt->events.len,
 		.ext = &e->opt->ext,
-		.callchain = e->opt->callgraph,
-		.max_stack = e->opt->max_stack,
+		.callchain = e->opt->callgraph.how,
+		.max_stack = e->opt->callgraph.frames,
+		.user_stacks = e->opt->callgraph.how == COLL_BY_DWARF,
+		.copy_bytes = e->opt->callgraph.copy_bytes,
 		.pages = e->opt->pages,
 		.tids = tids,
 		.nr_tids = nr_tids,
@@ -134,7 +137,9 @@ static void use_options(struct coll_engine *e)
 	e->collect.separate = o->separate;
 	e->collect.tasks.threads.wanted = o->separate & COLL_SEPARATE_THREAD;
 	e->collect.filter = o->images.len;
-	e->collect.callgraph = o->callgraph;
+	e->collect.callgraph = o->callgraph.how;
+	e->collect.max_unwound =
+		o->callgraph.frames ? o->callgraph.frames : UNWOUND_FRAMES;
 	e->collect.stacks.limit = o->stack_limit;
 	e->collect.images.held.none = o->symbols.none;
 	e->collect.throttled = e->throttled;
@@ -165,13 +170,34 @@ static void note_depth(struct coll_engine *e)
 	uint32_t most;
 	char text[256];
 
-	if (!o->callgraph || !o->source->max_stack)
+	if (o->callgraph.how != COLL_BY_FRAME_POINTERS || !o->source->max_stack)
 		return;
 	most = o->source->max_stack(&why);
-	if (o->max_stack <= most)
+	if (o->callgraph.frames <= most)
 		return;
 	snprintf(text, sizeof(text), "--callgraph=%u: stacks of up to %u frames only: %s",
-		 o->max_stack, most, why);
+		 o->callgraph.frames, most, why);
+	coll_engine_note(e, text);
+}
+
+/* How much of each stack there is to unwind. */
+static void note_copy(struct coll_engine *e)
+{
+	uint32_t wanted = e->opt->callgraph.copy_bytes;
+	uint32_t copied = e->source ? e->source->copy_bytes : 0;
+	char text[256];
+
+	if (!copied)
+		return;
+	if (copied < wanted)
+		snprintf(text, sizeof(text),
+			 "--callgraph=dwarf: up to %u bytes of each stack are copied "
+			 "instead of %u: larger buffers (-m) have room for more",
+			 copied, wanted);
+	else
+		snprintf(text, sizeof(text),
+			 "--callgraph=dwarf: up to %u bytes of each stack are copied",
+			 copied);
 	coll_engine_note(e, text);
 }
 
@@ -180,6 +206,7 @@ void coll_engine_note_limits(struct coll_engine *e)
 	bool kernel = false;
 
 	note_depth(e);
+	note_copy(e);
 
 	vec_for(&e->opt->events, ev) {
 		char text[256];
@@ -249,9 +276,10 @@ int coll_engine_round(struct coll_engine *e)
 /* Waits for questions that are not blocked: their answers come soon. */
 static bool is_asking(const struct coll_engine *e)
 {
-	const struct coll_asker *a = e->collect.asker;
+	const struct coll_asker *a = e->collect.asker, *tables = e->collect.tables.asker;
 
-	return coll_asker_open(a) > coll_asker_blocked(a);
+	return coll_asker_open(a) > coll_asker_blocked(a) ||
+	       coll_asker_open(tables) > coll_asker_blocked(tables);
 }
 
 int coll_engine_pause_ms(const struct coll_engine *e, int rc)
@@ -389,7 +417,7 @@ void coll_engine_tell_sometimes(struct coll_engine *e, uint64_t now_ns)
 
 	if (now_ns - e->told_ns < SECOND_NS)
 		return;
-	if (!take_losses(e) && taken == e->told_taken)
+	if (!take_losses(e) && taken == e->told_taken && !TAKE(e->collect.jit.news))
 		return;
 	e->told_ns = now_ns;
 	e->told_taken = taken;
@@ -443,6 +471,7 @@ int coll_engine_rotate(struct coll_engine *e, const char *name,
 		close_fd(&next);
 		return rc;
 	}
+	coll_collect_fetch_names(&e->collect);
 	coll_engine_await(e);
 	tell_throttled(e, NULL);
 	take_losses(e);

@@ -97,17 +97,7 @@ int coll_set_rate(void *ctx, const char *arg, struct err *err)
 
 int coll_set_callgraph(void *ctx, const char *arg, struct err *err)
 {
-	struct coll_options *o = ctx;
-	unsigned long long frames = o->max_stack;
-	int rc = arg ? opt_number(arg, "--callgraph, frames of a stack", 0,
-				  COLL_MAX_FRAMES, &frames, err)
-		     : 0;
-
-	if (rc)
-		return rc;
-	o->callgraph = !arg || frames;
-	o->max_stack = (uint32_t)frames;
-	return 0;
+	return coll_callgraph_parse(arg, &((struct coll_options *)ctx)->callgraph, err);
 }
 
 static int set_all(void *ctx, const char *arg, struct err *err)
@@ -298,9 +288,12 @@ int coll_set_symbols(void *ctx, const char *arg, struct err *err)
 			set_append                                                       \
 	}
 
+const struct opt_alias coll_option_aliases[] = { { "call-graph", "callgraph" }, { 0 } };
+
 static const struct opt opts[] = {
 #include "collector/engine/sampling_list.h"
-	{ 'g', "callgraph", "[DEPTH]", "stacks, by frame pointers; of up to DEPTH frames",
+	{ 'g', "callgraph", "[HOW]",
+	  "stacks, by frame pointers; HOW: fp[,FRAMES], or dwarf[,SIZE[,FRAMES]]",
 	  coll_set_callgraph },
 	{ 'p', "pid", "PID[,PID]", "running processes, their threads and future children",
 	  set_pid },
@@ -356,6 +349,7 @@ static const struct opt_program program = {
 	.synopsis = "[OPTIONS] [-p PID[,PID] | -a] [--] [COMMAND [ARGS]]",
 	.about = about,
 	.opts = opts,
+	.aliases = coll_option_aliases,
 	.topics = true,
 };
 
@@ -375,6 +369,7 @@ static const struct opt_program replay_program = {
 		"for those\n"
 		"that ran if their build-ids agree.",
 	.opts = replay_opts,
+	.aliases = coll_option_aliases,
 	.topics = true,
 };
 

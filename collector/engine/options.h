@@ -9,6 +9,7 @@
 #include "base/ids.h"
 #include "base/opt.h"
 #include "base/vec.h"
+#include "collector/engine/callgraph.h"
 #include "collector/rec/ext.h"
 #include "collector/source/perf_open.h"
 #include "collector/source/source.h"
@@ -31,16 +32,16 @@ struct coll_options {
 	VEC(char *) images;            /* --image: real paths and module names; heap */
 	enum coll_lookup lookup;       /* of further words of --image */
 	struct ids pids;
-	uint64_t rate_hz;   /* -F; 0: not given */
-	unsigned separate;  /* enum coll_separate */
-	size_t pages;       /* of a CPU's ring */
-	unsigned realtime;  /* --realtime; 0: none */
-	uint32_t max_stack; /* frames of a stack; 0: as many as the source takes */
+	uint64_t rate_hz;  /* -F; 0: not given */
+	unsigned separate; /* enum coll_separate */
+	size_t pages;      /* of a CPU's ring */
+	unsigned realtime; /* --realtime; 0: none */
+	struct coll_callgraph callgraph;
 	size_t stack_limit; /* --stack-limit; 0: not given */
 	const char *session_dir, *vmlinux;
 	struct coll_symbols symbols; /* --symbols */
 	char **command;              /* NULL: none */
-	bool all, callgraph, append, no_vmlinux;
+	bool all, append, no_vmlinux;
 	const struct coll_source_kind *source;
 	const char *save; /* where the driver's stream is saved as well; NULL: nowhere */
 	struct coll_ext ext; /* --ext-feature */
@@ -81,7 +82,6 @@ const char *coll_event_word(const char *word, const char *by_default,
 int coll_set_event(void *ctx, const char *arg, struct err *err);
 int coll_set_rate(void *ctx, const char *arg, struct err *err);
 int coll_set_separate(void *ctx, const char *arg, struct err *err);
-/* @arg: frames of a stack, 0 for none; NULL: as many as were said, or can be. */
 int coll_set_callgraph(void *ctx, const char *arg, struct err *err);
 int coll_set_image(void *ctx, const char *arg, struct err *err);
 int coll_set_symbols(void *ctx, const char *arg, struct err *err);
@@ -93,6 +93,9 @@ int coll_set_source(void *ctx, const char *arg, struct err *err);
 int coll_set_feature(void *ctx, const char *arg, struct err *err);
 int coll_set_pages(void *ctx, const char *arg, struct err *err);
 int coll_set_realtime(void *ctx, const char *arg, struct err *err);
+
+/* Names that other profilers have for options of ours. */
+extern const struct opt_alias coll_option_aliases[];
 
 /* A row: what names may take that are kept for when binaries are gone. */
 #define COLL_OPT_SYMBOLS                                                                 \

@@ -43,7 +43,7 @@ static void answered(void *ctx, uint64_t tgid, int rc, char *answer, size_t len)
 	struct coll_collect *c = ctx;
 	struct coll_task *task = coll_tasks_find(&c->tasks, (uint32_t)tgid);
 	struct coll_group *g = coll_deferred_find(&c->deferred, (uint32_t)tgid);
-	bool own = g && g->tgid == tgid, changed = own && g->changed;
+	bool own = g && g->tgid == tgid && !g->for_tables, changed = own && g->changed;
 	struct coll_proc proc;
 
 	if (!rc)
@@ -126,6 +126,23 @@ int coll_processes_now(struct coll_collect *c, uint32_t tgid, struct err *err)
 	return rc ? err_errno(err, rc, "process %u", tgid) : 0;
 }
 
+bool coll_processes_wait_for_tables(struct coll_collect *c, const struct coll_task *task)
+{
+	struct coll_group *g = coll_deferred_begin(&c->deferred, task->tgid);
+
+	if (g)
+		g->for_tables = true;
+	return g;
+}
+
+void coll_processes_release(struct coll_collect *c, uint32_t tgid)
+{
+	struct coll_group *g = coll_deferred_find(&c->deferred, tgid);
+
+	if (g)
+		release(c, g);
+}
+
 int coll_processes_hold(struct coll_collect *c, struct coll_group *group,
 			const struct coll_rec *rec)
 {
@@ -134,8 +151,10 @@ int coll_processes_hold(struct coll_collect *c, struct coll_group *group,
 	if (!coll_deferred_add(&c->deferred, group, rec))
 		return 0;
 	task = coll_tasks_find(&c->tasks, group->tgid);
-	if (task)
+	if (task && !group->for_tables)
 		set_known(task, -ENOMEM, false);
+	c->hurry++;
 	release(c, group);
+	c->hurry--;
 	return c->take(c, rec);
 }

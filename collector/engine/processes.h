@@ -27,6 +27,12 @@ int coll_processes_all(struct coll_collect *c, struct err *err);
  */
 int coll_processes_now(struct coll_collect *c, uint32_t tgid, struct err *err);
 
+/* The process's records wait for unwind tables from now on, until they are released.
+ * False if there is no memory for it. */
+bool coll_processes_wait_for_tables(struct coll_collect *c, const struct coll_task *task);
+/* Takes the records of the process that waited, in their order. */
+void coll_processes_release(struct coll_collect *c, uint32_t tgid);
+
 /* Keeps a record of a process in @group for later; takes it at once if too many wait. */
 int coll_processes_hold(struct coll_collect *c, struct coll_group *group,
 			const struct coll_rec *rec);

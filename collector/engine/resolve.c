@@ -22,13 +22,14 @@ struct coll_image *coll_resolve_app(struct coll_collect *c, struct coll_task *ta
 	return task->exe->image;
 }
 
-static struct coll_image *anon_image(struct coll_collect *c, const struct coll_task *task,
+struct coll_image *coll_resolve_anon(struct coll_collect *c, const struct coll_task *task,
 				     struct coll_map *map)
 {
 	if (!map->anon || map->anon_tgid != task->tgid) {
 		map->anon = coll_images_anon(&c->images, map->label, task->tgid,
 					     map->start, map->end);
 		map->anon_tgid = task->tgid;
+		coll_jit_region(&c->jit, task, map->label, map->start, map->end);
 	}
 	return map->anon;
 }
@@ -63,7 +64,7 @@ static struct coll_image *resolve_user(struct coll_collect *c, struct coll_task 
 		return NULL;
 	*why = SPEC_STAT_LOST_SAMPLEFILE; /* out of memory */
 	if (!map->file)
-		return anon_image(c, task, map);
+		return coll_resolve_anon(c, task, map);
 	if (!map->file->image)
 		identify(c, map->file, task);
 	return map->file->image;

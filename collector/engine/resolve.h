@@ -7,6 +7,10 @@
 /* The application of a process; NULL: unknown, or a kernel thread. */
 struct coll_image *coll_resolve_app(struct coll_collect *c, struct coll_task *task);
 
+/* The image of memory without a file; NULL if out of memory. */
+struct coll_image *coll_resolve_anon(struct coll_collect *c, const struct coll_task *task,
+				     struct coll_map *map);
+
 /**
  * coll_resolve - image and key of a place
  * @key: the file offset (user), or the address from the image's start

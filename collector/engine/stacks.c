@@ -4,6 +4,7 @@
 #include <linux/perf_event.h>
 
 #include "collector/engine/resolve.h"
+#include "collector/engine/unwind.h"
 
 enum mode { MODE_UNKNOWN, MODE_USER, MODE_KERNEL };
 
@@ -81,15 +82,81 @@ static bool is_unknown(const struct coll_frame *f)
 	return !f->image;
 }
 
-/* Why no more callers are known, if they are not just the thread's first. */
-static void end(struct coll_stack *s, bool cut)
+/* Why no more callers are known; 0: there are none. */
+static void end(struct coll_stack *s, uint64_t why)
 {
 	struct coll_frame *last = &s->frames[s->nr - 1];
 
 	if (is_unknown(last))
 		last->off = SPEC_STACK_NO_MAPPING;
-	else if (cut)
-		add(s, NULL, SPEC_STACK_DEPTH, false);
+	else if (why)
+		add(s, NULL, why, false);
+}
+
+/* A stack while its frames are added, the callees first. */
+struct growing {
+	struct coll_collect *c;
+	struct coll_task *task;
+	struct coll_stack *s;
+	bool kernel; /* the last one */
+};
+
+/* False: there are as many as can be. */
+static bool add_place(struct growing *g, const struct coll_place *place, bool exact)
+{
+	struct coll_stack *s = g->s;
+	const struct coll_image *img;
+	enum spec_stat why;
+	uint64_t off;
+
+	if (s->nr >= COLL_MAX_FRAMES)
+		return false;
+	img = coll_resolve(g->c, g->task, place, &off, &why);
+	exact |= g->kernel && !place->kernel;
+	g->kernel = place->kernel;
+	if (img) {
+		add(s, img, off, exact);
+		s->called = true;
+	} else {
+		s->unknown++;
+		if (!is_unknown(&s->frames[s->nr - 1]))
+			add(s, NULL, SPEC_STACK_UNKNOWN, false);
+	}
+	return true;
+}
+
+/* Goes on with the call chain behind the frame at @to.  False: it has no such frame. */
+static bool go_to(struct walk *w, struct coll_place *at, bool any,
+		  const struct coll_place *to)
+{
+	for (; any; any = next_caller(w, at))
+		if (!at->kernel && at->handle == to->handle && at->at == to->at)
+			return true;
+	return false;
+}
+
+/* The user part, as it was unwound; behind what ends early, by frame pointers.
+ * @chain, @any: the chain's first user frame, if it has one.  Returns why it ends. */
+static uint64_t add_unwound(struct growing *g, struct walk *w, struct coll_place *chain,
+			    bool any)
+{
+	const struct coll_unwound *u = &g->c->unwound;
+	const struct coll_user_stack *from = w->s->user_stack;
+	struct coll_place at;
+
+	/* the first one is the sample, unless that is the kernel's */
+	for (size_t i = !g->kernel; i < u->nr; i++) {
+		coll_unwind_place(from, u->frames[i].ip, &at);
+		if (!add_place(g, &at, u->frames[i].exact))
+			return SPEC_STACK_DEPTH;
+	}
+	coll_unwind_place(from, u->frames[u->nr - 1].ip, &at);
+	if (!u->end || u->end == SPEC_STACK_DEPTH || !go_to(w, chain, any, &at))
+		return u->end;
+	while (next_caller(w, chain))
+		if (!add_place(g, chain, false))
+			return SPEC_STACK_DEPTH;
+	return w->s->cut ? SPEC_STACK_DEPTH : 0;
 }
 
 const struct coll_stack *coll_stacks_walk(struct coll_collect *c,
@@ -101,29 +168,22 @@ const struct coll_stack *coll_stacks_walk(struct coll_collect *c,
 			  .mode = at->kernel ? MODE_KERNEL : MODE_USER,
 			  .first = true };
 	struct coll_stack *s = &c->stack;
-	bool kernel = at->kernel, interrupted;
+	struct growing g = { .c = c, .task = task, .s = s, .kernel = at->kernel };
 	struct coll_place place;
-	enum spec_stat why;
+	bool any, full = false;
 
 	s->nr = 0;
 	s->unknown = rec->sample.frames_lost;
 	s->called = false;
 	add(s, at->image, key_at, true);
-	while (next_caller(&w, &place)) {
-		uint64_t off;
-		const struct coll_image *img = coll_resolve(c, task, &place, &off, &why);
-
-		interrupted = kernel && !place.kernel;
-		kernel = place.kernel;
-		if (img) {
-			add(s, img, off, interrupted);
-			s->called = true;
-		} else {
-			s->unknown++;
-			if (!is_unknown(&s->frames[s->nr - 1]))
-				add(s, NULL, SPEC_STACK_UNKNOWN, false);
-		}
-	}
-	end(s, rec->sample.cut);
+	while (!full && (any = next_caller(&w, &place)) &&
+	       (place.kernel || !c->unwound.nr))
+		full = !add_place(&g, &place, false);
+	if (c->unwound.nr)
+		end(s, add_unwound(&g, &w, &place, any));
+	else
+		end(s, c->unwound.end     ? c->unwound.end
+		       : full || w.s->cut ? SPEC_STACK_DEPTH
+					  : 0);
 	return s;
 }

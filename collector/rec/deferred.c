@@ -5,7 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collector/rec/ext.h"
+
 enum { MAX_BYTES = 64 << 20 };
+
+/* What is kept begins at multiples of 8 bytes. */
+#define ROOM(len) (((len) + 7) & ~(size_t)7)
 
 struct coll_held {
 	struct coll_held *next;
@@ -38,20 +43,60 @@ struct coll_group *coll_deferred_begin(struct coll_deferred *d, uint32_t tgid)
 	return g;
 }
 
-/* The one part of a record of each kind that is stored elsewhere. */
-static const void *outside(const struct coll_rec *rec, size_t *len)
+/* A copy of what is elsewhere, in the room at *@at; NULL: there is nothing. */
+static void *keep(char **at, const void *from, size_t len)
 {
-	*len = 0;
+	void *to = *at;
+
+	if (!len)
+		return NULL;
+	memcpy(to, from, len);
+	*at += ROOM(len);
+	return to;
+}
+
+static size_t size_of_sample(const struct coll_sample *s)
+{
+	const struct coll_user_stack *u = s->user_stack;
+
+	return ROOM(s->nr_ips * sizeof(*s->ips)) +
+	       ROOM(s->nr_places * sizeof(*s->places)) +
+	       (s->who ? ROOM(sizeof(*s->who)) : 0) +
+	       (u ? ROOM(sizeof(*u)) + ROOM(u->size) +
+				ROOM(u->nr_ranges * sizeof(*u->ranges))
+		  : 0) +
+	       (s->ext ? ROOM(sizeof(*s->ext)) + s->ext->nr * sizeof(*s->ext->regs) : 0);
+}
+
+static void keep_sample(struct coll_sample *s, char *at)
+{
+	struct coll_ext_sample *ext;
+	struct coll_user_stack *u;
+
+	s->ips = keep(&at, s->ips, s->nr_ips * sizeof(*s->ips));
+	s->places = keep(&at, s->places, s->nr_places * sizeof(*s->places));
+	s->who = keep(&at, s->who, s->who ? sizeof(*s->who) : 0);
+	if (s->ext) {
+		ext = keep(&at, s->ext, sizeof(*ext));
+		ext->regs = keep(&at, ext->regs, ext->nr * sizeof(*ext->regs));
+		s->ext = ext;
+	}
+	if (!s->user_stack)
+		return;
+	u = keep(&at, s->user_stack, sizeof(*u));
+	u->bytes = keep(&at, u->bytes, u->size);
+	u->ranges = keep(&at, u->ranges, u->nr_ranges * sizeof(*u->ranges));
+	s->user_stack = u;
+}
+
+/* The text that a record has elsewhere; NULL: none. */
+static const char **text_of(struct coll_rec *rec)
+{
 	switch (rec->kind) {
-	case COLL_REC_SAMPLE:
-		*len = rec->sample.nr_ips * sizeof(*rec->sample.ips);
-		return rec->sample.ips;
 	case COLL_REC_MMAP:
-		*len = strlen(rec->mmap.filename) + 1;
-		return rec->mmap.filename;
+		return &rec->mmap.filename;
 	case COLL_REC_COMM:
-		*len = strlen(rec->comm.name) + 1;
-		return rec->comm.name;
+		return &rec->comm.name;
 	default:
 		return NULL;
 	}
@@ -59,24 +104,23 @@ static const void *outside(const struct coll_rec *rec, size_t *len)
 
 static struct coll_held *copy(const struct coll_rec *rec)
 {
-	size_t len;
-	const void *data = outside(rec, &len);
-	struct coll_held *h = malloc(sizeof(*h) + len);
+	struct coll_rec to = *rec;
+	const char **text = text_of(&to);
+	size_t len = text                           ? strlen(*text) + 1
+		     : rec->kind == COLL_REC_SAMPLE ? size_of_sample(&rec->sample)
+						    : 0;
+	struct coll_held *h = malloc(sizeof(*h) + ROOM(len));
+	char *at;
 
 	if (!h)
 		return NULL;
-	h->next = NULL;
-	h->rec = *rec;
-	h->len = sizeof(*h) + len;
-	if (!len)
-		return h;
-	memcpy(h->data, data, len);
-	if (rec->kind == COLL_REC_SAMPLE)
-		h->rec.sample.ips = (const uint64_t *)h->data;
-	else if (rec->kind == COLL_REC_MMAP)
-		h->rec.mmap.filename = h->data;
-	else
-		h->rec.comm.name = h->data;
+	*h = (struct coll_held){ .rec = to, .len = sizeof(*h) + ROOM(len) };
+	at = h->data;
+	text = text_of(&h->rec);
+	if (text)
+		*text = keep(&at, *text, len);
+	else if (rec->kind == COLL_REC_SAMPLE)
+		keep_sample(&h->rec.sample, at);
 	return h;
 }
 

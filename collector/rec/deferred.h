@@ -11,8 +11,8 @@
 #include "collector/rec/rec.h"
 
 /*
- * Records of processes that /proc is being asked about, and of those they start
- * meanwhile: kept in their order until the answer is there.
+ * Records of processes that /proc is being asked about, or whose unwind tables are being
+ * made, and of those they start meanwhile: kept in their order until the answer is there.
  */
 struct coll_held; /* a record, with all that it points to */
 
@@ -23,6 +23,7 @@ struct coll_group {
 	/* it executed another program since, or its number is another's: what /proc says
 	 * now does not hold for the first records */
 	bool changed;
+	bool for_tables; /* it waits for unwind tables, not for /proc */
 };
 
 struct coll_deferred {

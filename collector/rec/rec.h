@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "collector/rec/registers.h"
 #include "libspec/session/stats.h"
 
 /* What every source of samples turns its bytes into. */
@@ -73,6 +74,9 @@ struct coll_sample {
 	size_t nr_places;
 	const struct coll_who *who;        /* with @places */
 	const struct coll_ext_sample *ext; /* more than an address; NULL: no more */
+	/* what the callers of user code can be found by; NULL: it was not asked for, or
+	 * is not known */
+	const struct coll_user_stack *user_stack;
 	uint32_t frames_lost; /* callers left out, since nobody knows where they are */
 	bool cut;             /* as many callers as were asked for: there may be more */
 	bool late;            /* resolved when it might have been something else */

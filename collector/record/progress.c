@@ -85,21 +85,29 @@ static void tell_few(const struct coll_progress *p, uint64_t taken, uint64_t rat
 }
 
 /* Why stacks are not whole, where that is so of a tenth of them or more. */
-static void tell_cut(const struct spec_stats *s)
+static void tell_cut(const struct coll_progress *p, const struct spec_stats *s)
 {
-	static const struct hint cut[] = {
-		{ SPEC_STAT_BT_NO_CALLER, "build it with -fno-omit-frame-pointer" },
-		{ SPEC_STAT_STACKS_NO_MAPPING,
-		  "build what is below with -fno-omit-frame-pointer" },
-		{ SPEC_STAT_STACKS_DEPTH, "--callgraph=DEPTH says how many, up to sysctl "
-					  "kernel.perf_event_max_stack" },
+	static const char by_dwarf[] =
+		"--callgraph=dwarf needs none; or build with -fno-omit-frame-pointer";
+	static const struct {
+		enum spec_stat stat;
+		const char *text;
+		bool unwound; /* is of no help where stacks were unwound already */
+	} cut[] = {
+		{ SPEC_STAT_BT_NO_CALLER, by_dwarf, true },
+		{ SPEC_STAT_STACKS_NO_MAPPING, by_dwarf, true },
+		{ SPEC_STAT_STACKS_COPY_SHORT, "-m makes room for more of them", false },
+		{ SPEC_STAT_STACKS_DEPTH,
+		  "--callgraph=DEPTH says how many, up to sysctl "
+		  "kernel.perf_event_max_stack",
+		  false },
 	};
 	uint64_t stacks = s->value[SPEC_STAT_STACKS];
 
 	for (size_t i = 0; i < sizeof(cut) / sizeof(cut[0]); i++) {
 		uint64_t nr = s->value[cut[i].stat];
 
-		if (nr && nr >= stacks / 10)
+		if (nr && nr >= stacks / 10 && !(cut[i].unwound && p->unwound))
 			fprintf(stderr, "  %s: %" PRIu64 " of %" PRIu64 ": %s; %s\n",
 				spec_stat_info[cut[i].stat].name, nr, stacks,
 				spec_stat_info[cut[i].stat].doc, cut[i].text);
@@ -137,7 +145,7 @@ void coll_progress_result(const struct coll_progress *p,
 			s->value[i], spec_stat_info[i].doc);
 		tell_hint((enum spec_stat)i);
 	}
-	tell_cut(s);
+	tell_cut(p, s);
 	if (!s->value[SPEC_STAT_STORED] && s->value[SPEC_STAT_IGNORED_IMAGE])
 		fprintf(stderr,
 			"no sample was taken in what --image names; samples were in: "

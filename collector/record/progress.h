@@ -12,6 +12,7 @@
 struct coll_progress {
 	bool terminal, shown;
 	bool saved;                 /* the samples were taken some other time */
+	bool unwound;               /* their stacks were unwound */
 	uint64_t begun_ns, told_ns; /* CLOCK_MONOTONIC */
 };
 

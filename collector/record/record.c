@@ -276,18 +276,18 @@ static int finish(struct run *r)
 	return sink || e->untold;
 }
 
-/* "-g 5 CMD": the number was meant for -g, and is taken for the command. */
+/* "-g 5 CMD": it was meant for -g, and is taken for the command. */
 static int check_command(const struct coll_options *o, struct err *err)
 {
 	const char *word = o->command[0];
 	int rc = coll_launch_check(word, err);
-	bool number = *word && !word[strspn(word, "0123456789")];
+	struct coll_callgraph meant;
 
-	if (!rc || !o->callgraph || !number)
+	if (!rc || !o->callgraph.how || coll_callgraph_parse(word, &meant, NULL))
 		return rc;
 	return err_set(err, rc,
-		       "%s: no such command; if it should be how deep stacks are: -g "
-		       "takes no number, --callgraph=%s does",
+		       "%s: no such command; if it should be how stacks are recorded: -g "
+		       "takes no argument, --callgraph=%s does",
 		       word, word);
 }
 
@@ -302,6 +302,7 @@ static int run_record(struct run *r, struct err *err)
 		return EXIT_FAILED;
 	*err = (struct err){ 0 }; /* what was refused first and then done otherwise */
 	coll_progress_init(&r->progress, clock_mono_ns());
+	r->progress.unwound = r->opt.callgraph.how == COLL_BY_DWARF;
 	coll_watch_source(&r->watch, r->engine.source->ops->poll_fd(r->engine.source));
 	rc = coll_engine_start(&r->engine, err);
 	if (!rc && r->launch.pid) {
@@ -337,6 +338,7 @@ static int prepare_replay(struct run *r, struct err *err)
 	if (!rc)
 		rc = coll_engine_open_session(e, r->opt.append, err);
 	e->collect.tasks.saved = true;
+	e->collect.jit.off = true;
 	e->collect.images.vdso = (struct build_id){ 0 }; /* of another kernel */
 	return rc;
 }

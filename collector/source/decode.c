@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collector/source/decode.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <string.h>
@@ -98,11 +99,50 @@ static int decode_chain(const struct coll_layout *l, struct cursor *c,
 	return 0;
 }
 
+#if defined(__x86_64__)
+enum { MACHINE = EM_X86_64 };
+#elif defined(__aarch64__)
+enum { MACHINE = EM_AARCH64 };
+#endif
+
+/*
+ * Registers, and as much of the stack as was copied.  Threads of the kernel have no user
+ * part, and those of 32-bit programs have other registers.
+ */
+static int decode_user_stack(struct coll_decoder *d, struct cursor *c,
+			     struct coll_sample *out)
+{
+	const struct coll_layout *l = &d->layout;
+	struct coll_user_stack *s = &d->user_stack;
+	uint64_t abi = cursor_u64(c), size;
+	const uint64_t *regs = NULL;
+
+	*s = (struct coll_user_stack){ .machine = MACHINE,
+				       .none = abi != PERF_SAMPLE_REGS_ABI_64 };
+	if (abi)
+		regs = cursor_bytes(c, 8 * (size_t)__builtin_popcountll(l->regs));
+	if (regs && !s->none)
+		coll_layout_registers(l, regs, &s->regs);
+	out->user_stack = abi ? s : NULL;
+	if (!l->copy_bytes)
+		return 0;
+	size = cursor_u64(c);
+	if (size > cursor_left(c))
+		return -EBADMSG;
+	if (!size)
+		return 0;
+	s->bytes = cursor_bytes(c, (size_t)size);
+	s->size = (size_t)cursor_u64(c); /* what was copied of it */
+	s->whole = s->size < size;
+	return s->size > size ? -EBADMSG : 0;
+}
+
 static int decode_sample(struct coll_decoder *d, struct cursor *c, uint16_t misc,
 			 struct coll_rec *out)
 {
 	const struct coll_layout *l = &d->layout;
 	const char *rec = (const char *)c->data;
+	int rc = 0;
 
 	cursor_skip(c, (size_t)l->end - HEADER);
 	if (c->bad)
@@ -115,7 +155,9 @@ static int decode_sample(struct coll_decoder *d, struct cursor *c, uint16_t misc
 	out->cpu = l->cpu ? u32_at(rec, l->cpu) : 0;
 	if (!find_event(d, u64_at(rec, l->id), &out->event))
 		return -EBADMSG;
-	return l->reads || l->callchain ? decode_chain(l, c, &out->sample) : 0;
+	if (l->reads || l->callchain)
+		rc = decode_chain(l, c, &out->sample);
+	return !rc && l->regs ? decode_user_stack(d, c, &out->sample) : rc;
 }
 
 static int decode_mmap(struct coll_decoder *d, struct cursor *c, uint16_t misc,

@@ -16,12 +16,13 @@ struct coll_decoder {
 	struct map_u64 events; /* id of an event -> its index */
 	uint64_t last_id;      /* the id seen last, and its index */
 	uint32_t last_event;
+	struct coll_user_stack user_stack; /* of the last sample */
 };
 
 /**
  * coll_decode - one record
  * @data: the record with its header, @len bytes (the header's size); 8-byte aligned
- * @out: strings and frames are borrowed from @data
+ * @out: strings, frames and stacks are borrowed from @data, and from @d until the next
  * Returns 0 (COLL_REC_NONE for kinds that are of no interest), or -EBADMSG for bytes
  * that are no such record.
  */

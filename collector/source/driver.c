@@ -21,6 +21,10 @@
 enum {
 	MAX_COUNTERS = 16,
 	MAX_DEPTH = 128,
+	MAX_STACK = 65536, /* bytes */
+	USUAL_STACK = 32768,
+	STACK_BUFFER = 1 << 21,     /* words */
+	STACK_CPU_BUFFER = 1 << 17, /* words */
 	READS_A_DRAIN = 16,
 	LAST_MS = 100,    /* how long one read for the last samples may wait, */
 	LAST_TRIES = 100, /* and how often */
@@ -302,6 +306,34 @@ static uint32_t callers(uint32_t frames)
 	return frames > 1 ? frames - 1 : 1;
 }
 
+/* Copies of stacks take more room than anything else. */
+static int set_user_stack(struct driver_source *s, const struct coll_source_want *opt,
+			  struct err *err)
+{
+	uint32_t bytes = opt->copy_bytes ? opt->copy_bytes : USUAL_STACK;
+	int rc;
+
+	if (!opt->callchain || !opt->user_stacks)
+		bytes = 0;
+	/* as an older driver has it */
+	if (!coll_driver_fs_has(&s->fs, "user_stack"))
+		return !bytes ? 0
+			      : err_set(err, -EOPNOTSUPP,
+					"the driver that is loaded copies no stacks: "
+					"build and load that of this release (\"make "
+					"driver driver-install\"), or unwind by frame "
+					"pointers (--callgraph=fp)");
+	if (bytes > MAX_STACK)
+		bytes = MAX_STACK;
+	rc = coll_driver_fs_set(&s->fs, "user_stack", bytes, err);
+	if (!rc && bytes)
+		rc = coll_driver_fs_set(&s->fs, "buffer_size", STACK_BUFFER, err);
+	if (!rc && bytes && !opt->pages)
+		rc = coll_driver_fs_set(&s->fs, "cpu_buffer_size", STACK_CPU_BUFFER, err);
+	s->base.copy_bytes = bytes;
+	return rc;
+}
+
 static int set_up(struct driver_source *s, const struct coll_source_want *opt,
 		  struct err *err)
 {
@@ -316,6 +348,8 @@ static int set_up(struct driver_source *s, const struct coll_source_want *opt,
 		rc = coll_driver_fs_set(&s->fs, "backtrace_depth",
 					opt->callchain ? callers(opt->max_stack) : 0,
 					err);
+	if (!rc)
+		rc = set_user_stack(s, opt, err);
 	if (!rc && opt->pages)
 		rc = coll_driver_fs_set(&s->fs, "cpu_buffer_size",
 					opt->pages * page / sizeof(uint64_t), err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collector/source/layout.h"
 
+#include <asm/perf_regs.h>
 #include <errno.h>
 #include <string.h>
 
@@ -17,15 +18,49 @@ static const uint64_t id_fields[] = {
 	PERF_SAMPLE_TID,       PERF_SAMPLE_TIME, PERF_SAMPLE_ID,
 	PERF_SAMPLE_STREAM_ID, PERF_SAMPLE_CPU,  PERF_SAMPLE_IDENTIFIER,
 };
+
+/* The registers that unwinding needs, by perf's numbers. */
+static const struct reg {
+	unsigned bit;
+	size_t at; /* in struct coll_registers */
+} regs[] = {
+#if defined(__x86_64__)
+	{ PERF_REG_X86_BX, offsetof(struct coll_registers, bx) },
+	{ PERF_REG_X86_BP, offsetof(struct coll_registers, fp) },
+	{ PERF_REG_X86_SP, offsetof(struct coll_registers, sp) },
+	{ PERF_REG_X86_IP, offsetof(struct coll_registers, ip) },
+#elif defined(__aarch64__)
+	{ PERF_REG_ARM64_X29, offsetof(struct coll_registers, fp) },
+	{ PERF_REG_ARM64_LR, offsetof(struct coll_registers, lr) },
+	{ PERF_REG_ARM64_SP, offsetof(struct coll_registers, sp) },
+	{ PERF_REG_ARM64_PC, offsetof(struct coll_registers, ip) },
+#endif
+};
+enum { NR_REGS = sizeof(regs) / sizeof(regs[0]) };
+
 enum { NR_FIELDS = sizeof(fields) / sizeof(fields[0]) };
 enum { NR_ID_FIELDS = sizeof(id_fields) / sizeof(id_fields[0]) };
 
-void coll_layout_ask(bool callchain, struct perf_event_attr *attr)
+static uint64_t mask_of_regs(void)
+{
+	uint64_t mask = 0;
+
+	for (size_t i = 0; i < NR_REGS; i++)
+		mask |= 1ull << regs[i].bit;
+	return mask;
+}
+
+void coll_layout_ask(bool callchain, uint32_t copy_bytes, struct perf_event_attr *attr)
 {
 	attr->sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
 			    PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
 			    (callchain ? (uint64_t)PERF_SAMPLE_CALLCHAIN : 0);
 	attr->sample_id_all = 1;
+	if (!copy_bytes)
+		return;
+	attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	attr->sample_regs_user = mask_of_regs();
+	attr->sample_stack_user = copy_bytes;
 }
 
 /* Bytes of the fields before @want, or NONE if the record has no such field. */
@@ -63,6 +98,8 @@ int coll_layout_init(struct coll_layout *l, const struct perf_event_attr *attr,
 		.read_format = attr->read_format,
 		.reads = type & PERF_SAMPLE_READ,
 		.callchain = type & PERF_SAMPLE_CALLCHAIN,
+		.regs = type & PERF_SAMPLE_REGS_USER ? attr->sample_regs_user : 0,
+		.copy_bytes = type & PERF_SAMPLE_STACK_USER ? attr->sample_stack_user : 0,
 		.id = in_sample(type, id),
 		.ip = in_sample(type, PERF_SAMPLE_IP),
 		.task = in_sample(type, PERF_SAMPLE_TID),
@@ -81,6 +118,19 @@ int coll_layout_init(struct coll_layout *l, const struct perf_event_attr *attr,
 		       : !l->ip   ? "the place"
 		       : !l->task ? "the task"
 				  : "the time");
+}
+
+void coll_layout_registers(const struct coll_layout *l, const uint64_t *values,
+			   struct coll_registers *out)
+{
+	*out = (struct coll_registers){ 0 };
+	for (size_t i = 0; i < NR_REGS; i++) {
+		uint64_t below = l->regs & ((1ull << regs[i].bit) - 1);
+
+		if (l->regs >> regs[i].bit & 1)
+			memcpy((char *)out + regs[i].at,
+			       values + __builtin_popcountll(below), FIELD);
+	}
 }
 
 uint64_t coll_layout_time(const struct coll_layout *l, const void *data, size_t len)

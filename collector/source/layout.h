@@ -8,14 +8,18 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "collector/rec/registers.h"
 
 /*
  * Where perf's records have what: said by the attribute of the event that wrote them.
- * A sample is its header, fields of 8 bytes each, what was read of counters, and the
- * chain; other records end in the same fields in another order, the sample id.
+ * A sample is its header, fields of 8 bytes each, what was read of counters, the chain,
+ * registers and the user stack; other records end in the same fields in another order,
+ * the sample id.
  * Source: perf_event_open(2) "PERF_RECORD_SAMPLE" and "sample_id_all".
  */
 struct coll_layout {
+	uint64_t regs;        /* which registers of user code there are; 0: none */
+	uint32_t copy_bytes;  /* of the user stack, as was asked for; 0: none */
 	uint64_t read_format; /* of the counters that were read; 0 with @reads false */
 	bool reads, callchain;
 	uint32_t max_frames; /* of a chain, as was asked for; 0: unknown */
@@ -28,8 +32,13 @@ struct coll_layout {
 /* cpu, id_cpu: the records do not tell it. */
 enum { COLL_LAYOUT_NONE = 0 };
 
-/* Sets what the collector wants its own records to tell. */
-void coll_layout_ask(bool callchain, struct perf_event_attr *attr);
+/* Sets what the collector wants its own records to tell.  @copy_bytes: of the user stack,
+ * with registers; 0: neither. */
+void coll_layout_ask(bool callchain, uint32_t copy_bytes, struct perf_event_attr *attr);
+
+/* The registers in @l->regs, @values in the order of their bits. */
+void coll_layout_registers(const struct coll_layout *l, const uint64_t *values,
+			   struct coll_registers *out);
 
 /**
  * coll_layout_init - the layout of the records of an event

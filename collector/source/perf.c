@@ -22,7 +22,17 @@
 #include "collector/source/perf_open.h"
 #include "collector/source/ring.h"
 
-enum { MIN_PAGES = 8, DEFAULT_PAGES = 256 };
+enum {
+	MIN_PAGES = 8,
+	DEFAULT_PAGES = 256,
+	/* of rings for copies of stacks: of each, and of all together */
+	COPY_RING = 4 << 20,
+	COPY_RINGS = 64 << 20,
+	COPY_BYTES = 32768, /* of a stack, where there are such rings; else */
+	COPY_SHARE = 64,    /* this part of a ring, */
+	COPY_LEAST = 4096,  /* but not less; */
+	COPY_MOST = 4,      /* and no more than this part, whatever was asked for */
+};
 
 struct perf_source {
 	struct coll_source base;
@@ -59,26 +69,31 @@ static void close_all(int *fds, size_t nr)
 		close(fds[i]);
 }
 
-static void perf_free(struct coll_source *base)
+static void close_events(struct perf_source *s)
 {
-	struct perf_source *s = self(base);
-
 	vec_for(&s->rings, r)
 		coll_ring_fini(r);
 	close_all(s->sideband.data, s->sideband.len);
 	close_all(s->sampling.data, s->sampling.len);
-	close_fd(&s->epoll);
 	vec_fini(&s->rings);
-	ids_fini(&s->cpus);
 	vec_fini(&s->ring_fds);
 	vec_fini(&s->sideband);
 	vec_fini(&s->sampling);
 	vec_fini(&s->sampled);
+	coll_decoder_fini(&s->decoder);
+}
+
+static void perf_free(struct coll_source *base)
+{
+	struct perf_source *s = self(base);
+
+	close_events(s);
+	close_fd(&s->epoll);
+	ids_fini(&s->cpus);
 	vec_fini(&s->enabled);
 	vec_for(&s->events, name)
 		free(*name);
 	vec_fini(&s->events);
-	coll_decoder_fini(&s->decoder);
 	free(s);
 }
 
@@ -248,17 +263,15 @@ static const struct coll_source_ops perf_ops = {
 	.free = perf_free,
 };
 
-/* Maps the CPU's ring; smaller, if so much may not be locked. */
-static int map_ring(struct perf_source *s, int fd, struct err *err)
+/* Maps one of the CPU's rings.  -ENOBUFS: it may be had with less memory. */
+static int map_ring(struct perf_source *s, int fd, size_t pages, struct err *err)
 {
 	struct epoll_event ev = { .events = EPOLLIN | EPOLLET };
 	struct coll_ring ring = { 0 };
-	int rc;
+	int rc = coll_ring_map(&ring, fd, pages, &s->decoder.layout, err);
 
-	while ((rc = coll_ring_map(&ring, fd, s->pages, &s->decoder.layout, err)) ==
-		       -EPERM &&
-	       s->pages > MIN_PAGES)
-		s->pages /= 2;
+	if ((rc == -EPERM || rc == -ENOMEM) && s->pages > MIN_PAGES)
+		return -ENOBUFS;
 	if (rc == -EPERM)
 		return err_set(err, rc,
 			       "perf ring: more memory than this user may lock: sysctl "
@@ -282,9 +295,13 @@ static int attach(struct perf_source *s, size_t cpu, bool sampling, int fd,
 		  struct err *err)
 {
 	size_t ring = cpu * s->per_cpu + (sampling && s->per_cpu > 1);
+	bool small = !sampling && s->per_cpu > 1 && s->base.copy_bytes;
 
 	if (ring == s->rings.len)
-		return map_ring(s, fd, err);
+		return map_ring(s, fd,
+				small && s->pages > DEFAULT_PAGES ? DEFAULT_PAGES
+								  : s->pages,
+				err);
 	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, s->ring_fds.data[ring]))
 		return err_errno(err, -errno, "perf ring: sharing");
 	return 0;
@@ -298,6 +315,11 @@ static int keep(struct perf_source *s, bool sampling, int fd, struct err *err)
 		return 0;
 	close(fd);
 	return err_errno(err, rc, "perf events");
+}
+
+static size_t page_size(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
 static int open_one(struct perf_source *s, const struct coll_source_want *opt, size_t cpu,
@@ -341,8 +363,9 @@ static int open_all(struct perf_source *s, const struct coll_source_want *opt,
 		.inherit = opt->nr_tids,
 		.on_exec = opt->on_exec,
 		.callchain = opt->callchain,
+		.copy_bytes = s->base.copy_bytes,
 		.max_stack = opt->max_stack,
-		.watermark = opt->pages * (size_t)sysconf(_SC_PAGESIZE) / 4,
+		.watermark = s->pages * page_size() / 4,
 	};
 	size_t nr = opt->nr_tids ? opt->nr_tids : 1, opened = 0;
 	int rc = 0;
@@ -361,6 +384,58 @@ static int open_all(struct perf_source *s, const struct coll_source_want *opt,
 	return opened ? 0 : rc;
 }
 
+/* Rings that were not asked for as large as they should be. */
+static size_t choose_pages(const struct perf_source *s, const struct coll_source_want *w)
+{
+	size_t bytes = COPY_RING;
+
+	if (w->pages || !w->user_stacks)
+		return w->pages ? w->pages : DEFAULT_PAGES;
+	while (bytes * s->cpus.len > COPY_RINGS && bytes > DEFAULT_PAGES * page_size())
+		bytes /= 2;
+	return bytes / page_size();
+}
+
+/* How much of a stack is copied into rings of such a size. */
+static uint32_t choose_copy(const struct perf_source *s, const struct coll_source_want *w)
+{
+	size_t ring = s->pages * page_size();
+	size_t most = ring / COPY_MOST, bytes = w->copy_bytes;
+
+	if (!w->user_stacks)
+		return 0;
+	if (!bytes)
+		bytes = ring >= COPY_RING                ? COPY_BYTES
+			: ring / COPY_SHARE > COPY_LEAST ? ring / COPY_SHARE
+							 : COPY_LEAST;
+	return (uint32_t)(bytes < most ? bytes : most);
+}
+
+static void set_layout(struct perf_source *s, const struct coll_source_want *w)
+{
+	struct perf_event_attr attr = { 0 };
+
+	s->base.copy_bytes = choose_copy(s, w);
+	coll_layout_ask(w->callchain, s->base.copy_bytes, &attr);
+	coll_layout_init(&s->decoder.layout, &attr, NULL); /* of what is asked for */
+	s->decoder.layout.max_frames = coll_perf_max_stack(w->max_stack);
+}
+
+/* With smaller rings, if so much may not be locked. */
+static int open_fitting(struct perf_source *s, const struct coll_source_want *w,
+			struct err *err)
+{
+	int rc;
+
+	set_layout(s, w);
+	while ((rc = open_all(s, w, err)) == -ENOBUFS) {
+		close_events(s);
+		s->pages /= 2;
+		set_layout(s, w);
+	}
+	return rc;
+}
+
 static int copy_names(struct perf_source *s, const struct coll_source_want *opt,
 		      struct err *err)
 {
@@ -375,22 +450,16 @@ static int copy_names(struct perf_source *s, const struct coll_source_want *opt,
 	return 0;
 }
 
-static int open_perf(const struct coll_source_want *w, struct coll_source **out,
+static int open_perf(const struct coll_source_want *opt, struct coll_source **out,
 		     char notes[256], struct err *err)
 {
 	struct perf_source *s = calloc(1, sizeof(*s));
-	struct coll_source_want with_pages = *w, *opt = &with_pages;
-	struct perf_event_attr attr = { 0 };
+	size_t pages = 0;
 	int rc;
 
-	opt->pages = opt->pages ? opt->pages : DEFAULT_PAGES;
 	if (!s)
 		return err_errno(err, -ENOMEM, "perf events");
 	s->base.ops = &perf_ops;
-	coll_layout_ask(opt->callchain, &attr);
-	coll_layout_init(&s->decoder.layout, &attr, NULL); /* of what is asked for */
-	s->decoder.layout.max_frames = coll_perf_max_stack(opt->max_stack);
-	s->pages = opt->pages;
 	s->on_exec = opt->on_exec;
 	s->per_cpu = opt->nr_tids ? 1 : 2;
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -401,7 +470,9 @@ static int open_perf(const struct coll_source_want *w, struct coll_source **out,
 	if (!rc)
 		rc = copy_names(s, opt, err);
 	if (!rc)
-		rc = open_all(s, opt, err);
+		pages = s->pages = choose_pages(s, opt);
+	if (!rc)
+		rc = open_fitting(s, opt, err);
 	/* mappings and names from now on; samples from start() */
 	if (!rc && !opt->on_exec)
 		rc = enable(s->sideband.data, s->sideband.len, PERF_EVENT_IOC_ENABLE);
@@ -411,12 +482,11 @@ static int open_perf(const struct coll_source_want *w, struct coll_source **out,
 	}
 	s->order.rings = s->rings.data;
 	s->order.nr = s->rings.len;
-	if (s->pages < opt->pages)
+	if (s->pages < pages)
 		snprintf(notes, 256,
 			 "rings of %zu KiB instead of %zu, since no more memory may be "
 			 "locked (sysctl kernel.perf_event_mlock_kb, ulimit -l)",
-			 s->pages * (size_t)sysconf(_SC_PAGESIZE) / 1024,
-			 opt->pages * (size_t)sysconf(_SC_PAGESIZE) / 1024);
+			 s->pages * page_size() / 1024, pages * page_size() / 1024);
 	else
 		coll_counters_note(opt->events, opt->nr_events, notes);
 	*out = &s->base;

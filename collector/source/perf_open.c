@@ -44,7 +44,7 @@ uint32_t coll_perf_max_stack(uint32_t wanted)
 /* What samples hold, and how they come. */
 static void ask_samples(struct perf_event_attr *attr, const struct coll_perf_open *how)
 {
-	coll_layout_ask(how->callchain, attr);
+	coll_layout_ask(how->callchain, how->copy_bytes, attr);
 	attr->use_clockid = 1;
 	attr->clockid = CLOCK_MONOTONIC;
 	attr->watermark = 1;

@@ -24,6 +24,7 @@ struct coll_perf_open {
 	bool inherit, on_exec;
 	bool counts; /* it takes no samples; what follows is of samples */
 	bool callchain;
+	uint32_t copy_bytes; /* of the user stack, with registers; 0: neither */
 	uint32_t max_stack; /* frames of a chain; 0: sysctl kernel.perf_event_max_stack */
 	size_t watermark;   /* bytes in the ring that wake the reader */
 };

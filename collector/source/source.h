@@ -44,6 +44,7 @@ struct coll_source_ops {
 /* The first member of every source. */
 struct coll_source {
 	const struct coll_source_ops *ops;
+	uint32_t copy_bytes; /* of each user stack at most, for unwinding; 0: none */
 };
 
 /* What is to be sampled, and how; all is borrowed.  A source takes what concerns it. */
@@ -53,6 +54,8 @@ struct coll_source_want {
 	const struct coll_ext *ext; /* which registers are wanted */
 	bool callchain;
 	uint32_t max_stack; /* frames of a chain at most; 0: as many as it takes */
+	bool user_stacks;   /* with @callchain: registers and copies of user stacks too */
+	uint32_t copy_bytes; /* of each of these; 0: what buffers have room for */
 	size_t pages; /* of a CPU's buffer, a power of two; 0: as the source has it */
 	/* whom: NULL and 0: everybody; else these threads and what they start */
 	const uint32_t *tids;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collector/source/stream.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +13,12 @@
 #include "kernel/uapi/opfs_buffer.h"
 
 enum { TASK_WORDS = 6, IMAGE_WORDS = 9, MODULE_WORDS = 11, MAX_PATH = 1 << 16 };
+enum { STACK_WORDS = 5, RANGE_WORDS = 4 };
 
 /* Regions that are remembered.  A chain's places may refer to older ones. */
 enum { MAX_REGIONS = 4096 };
-_Static_assert((int)MAX_REGIONS + (int)COLL_MAX_FRAMES < (int)COLL_ORIGINS_REGIONS,
+_Static_assert((int)MAX_REGIONS + (int)COLL_MAX_FRAMES + (int)COLL_STREAM_RANGES <
+		       (int)COLL_ORIGINS_REGIONS,
 	       "the collector remembers what a chain can refer to");
 
 /* Handles of regions, apart from cookies, which have 32 bits. */
@@ -34,8 +37,11 @@ int coll_stream_init(struct coll_stream *s, struct err *err)
 	/* not one that another stream has had */
 	s->who.seq = clock_mono_ns();
 	s->places = calloc(COLL_MAX_FRAMES, sizeof(*s->places));
-	if (!s->places)
+	s->ranges = calloc(COLL_STREAM_RANGES, sizeof(*s->ranges));
+	if (!s->places || !s->ranges) {
+		coll_stream_fini(s);
 		return err_errno(err, -ENOMEM, "event buffer");
+	}
 	memset(s->events, 0xff, sizeof(s->events));
 	return 0;
 }
@@ -44,6 +50,9 @@ void coll_stream_fini(struct coll_stream *s)
 {
 	free(s->places);
 	s->places = NULL;
+	free(s->ranges);
+	s->ranges = NULL;
+	strbuf_fini(&s->stack_bytes);
 	map_fini(&s->regions);
 	strbuf_fini(&s->path);
 }
@@ -150,7 +159,10 @@ static int take_trace_begin(struct coll_stream *s, const struct note *n)
 
 static int take_trace_end(struct coll_stream *s, const struct note *n)
 {
-	return end_trace(s, n->w[0], n->arg & OPK_TRACE_FULL);
+	bool no_stack = s->tracing && s->nr_places && n->arg & OPK_TRACE_NO_STACK;
+	int rc = end_trace(s, n->w[0], n->arg & OPK_TRACE_FULL);
+
+	return rc ? rc : add_figure(s, SPEC_STAT_STACKS_NOT_COPIED, no_stack);
 }
 
 static int take_task(struct coll_stream *s, const struct note *n)
@@ -293,38 +305,100 @@ static const char *const labels[] = {
 
 enum { NR_LABELS = sizeof(labels) / sizeof(labels[0]) };
 
-static int take_anon(struct coll_stream *s, const struct note *n)
+/* The handle of a region, which is told if it is new.  0 or -ENOMEM. */
+static int region_handle(struct coll_stream *s, uint32_t kind, uint64_t first,
+			 uint64_t last, uint64_t *handle)
 {
-	const uint64_t key[] = { n->arg < NR_LABELS ? n->arg : OPK_ANON_OTHER, n->w[0],
-				 n->w[1] };
+	const uint64_t key[] = { kind < NR_LABELS ? kind : OPK_ANON_OTHER, first, last };
 	struct coll_rec rec = { .kind = COLL_REC_ORIGIN,
 				.time_ns = s->rec.time_ns,
 				.tgid = s->rec.tgid,
 				.tid = s->rec.tid };
-	uint64_t handle;
 
-	if (n->w[1] < n->w[0] || n->w[1] == UINT64_MAX) {
-		set_image(s, UINT64_MAX);
+	*handle = UINT64_MAX;
+	if (last < first || last == UINT64_MAX)
 		return 0;
+	if (map_get(&s->regions, key, sizeof(key), handle))
+		return 0;
+	/* they are told again: the collector forgets them too */
+	if (s->regions.used >= MAX_REGIONS)
+		map_fini(&s->regions);
+	*handle = FIRST_REGION + s->nr_regions;
+	if (map_set(&s->regions, key, sizeof(key), *handle))
+		return -ENOMEM;
+	s->nr_regions++;
+	rec.origin.handle = *handle;
+	rec.origin.region = true;
+	rec.origin.mmap = (struct coll_mmap){ .start = first,
+					      .len = last - first + 1,
+					      .filename = labels[key[0]] };
+	return hand_over(s, &rec) ? -ENOMEM : 0;
+}
+
+static int take_anon(struct coll_stream *s, const struct note *n)
+{
+	uint64_t handle;
+	int rc = region_handle(s, n->arg, n->w[0], n->w[1], &handle);
+
+	if (!rc)
+		set_image(s, handle);
+	return rc;
+}
+
+static int take_range(struct coll_stream *s, const uint64_t *w)
+{
+	struct coll_user_stack *stack = &s->user_stack;
+	struct coll_code_range range = {
+		.start = w[0], .end = w[1], .handle = (uint32_t)w[2], .at = w[3]
+	};
+	int rc = 0;
+
+	if (!range.handle) {
+		range.at = 0;
+		rc = region_handle(s, (uint32_t)(w[2] >> 32), range.start, range.end - 1,
+				   &range.handle);
 	}
-	if (!map_get(&s->regions, key, sizeof(key), &handle)) {
-		/* they are told again: the collector forgets them too */
-		if (s->regions.used >= MAX_REGIONS)
-			map_fini(&s->regions);
-		handle = FIRST_REGION + s->nr_regions;
-		if (map_set(&s->regions, key, sizeof(key), handle))
-			return -ENOMEM;
-		s->nr_regions++;
-		rec.origin.handle = handle;
-		rec.origin.region = true;
-		rec.origin.mmap = (struct coll_mmap){ .start = n->w[0],
-						      .len = n->w[1] - n->w[0] + 1,
-						      .filename = labels[key[0]] };
-		if (hand_over(s, &rec))
-			return -ENOMEM;
-	}
-	set_image(s, handle);
-	return 0;
+	if (range.start >= range.end || range.handle == UINT64_MAX)
+		stack->ranges_cut = true;
+	else if (!rc)
+		s->ranges[stack->nr_ranges++] = range;
+	return rc;
+}
+
+/* Of the sample whose trace this is; it outlives the words it came in. */
+static int take_user_stack(struct coll_stream *s, const struct note *n)
+{
+	size_t size = (uint32_t)n->w[4], nr = n->w[4] >> 32, words = size / sizeof(*n->w);
+	const uint64_t *w = n->w + STACK_WORDS;
+	bool is_arm = n->arg >> 16 == EM_AARCH64;
+	int rc = 0;
+
+	if (!s->tracing || !s->nr_places)
+		return 0;
+	if (size % sizeof(*w) || words > n->nr - STACK_WORDS ||
+	    nr > (n->nr - STACK_WORDS - words) / RANGE_WORDS)
+		return add_figure(s, SPEC_STAT_STACKS_NOT_COPIED, 1);
+	strbuf_reset(&s->stack_bytes);
+	strbuf_add(&s->stack_bytes, w, size);
+	if (strbuf_error(&s->stack_bytes))
+		return -ENOMEM;
+	s->user_stack = (struct coll_user_stack){
+		.machine = (uint16_t)(n->arg >> 16),
+		.regs = { .ip = n->w[0],
+			  .sp = n->w[1],
+			  .fp = n->w[2],
+			  .lr = is_arm ? n->w[3] : 0,
+			  .bx = is_arm ? 0 : n->w[3] },
+		.bytes = s->stack_bytes.data,
+		.size = size,
+		.whole = n->arg & OPK_STACK_WHOLE,
+		.ranges = s->ranges,
+		.ranges_cut = n->arg & OPK_STACK_RANGES_CUT || nr > COLL_STREAM_RANGES,
+	};
+	for (size_t i = 0; !rc && i < nr && i < COLL_STREAM_RANGES; i++)
+		rc = take_range(s, w + words + i * RANGE_WORDS);
+	s->traced.sample.user_stack = &s->user_stack;
+	return rc;
 }
 
 static int take_exit(struct coll_stream *s, const struct note *n)
@@ -481,6 +555,7 @@ static const struct kind {
 	[OPK_COUNTER] = { 6, take_counter },
 	[OPK_BYE] = { 3, take_bye },
 	[OPK_IMAGE_GONE] = { 0, take_image_gone },
+	[OPK_USER_STACK] = { STACK_WORDS, take_user_stack },
 };
 
 enum { NR_KINDS = sizeof(kinds) / sizeof(kinds[0]) };

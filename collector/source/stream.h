@@ -18,6 +18,7 @@
  */
 enum {
 	COLL_STREAM_COUNTERS = 256,
+	COLL_STREAM_RANGES = 256, /* of executable memory that one sample has */
 	/* words of the longest record there can be */
 	COLL_STREAM_MAX_WORDS = 2 + UINT16_MAX,
 };
@@ -57,7 +58,10 @@ struct coll_stream {
 	struct coll_rec traced; /* the chain's sample, once it was there */
 	struct coll_ext_sample traced_ext;
 	uint64_t regs[COLL_EXT_MAX_REGS];
-	struct coll_place *places; /* room for COLL_MAX_FRAMES */
+	struct coll_user_stack user_stack; /* of the chain's sample */
+	struct strbuf stack_bytes;
+	struct coll_code_range *ranges; /* room for COLL_STREAM_RANGES */
+	struct coll_place *places;      /* room for COLL_MAX_FRAMES */
 	size_t nr_places;
 	uint32_t frames_over;                  /* more than there is room for */
 	uint32_t events[COLL_STREAM_COUNTERS]; /* by counter; UINT32_MAX: unknown */

@@ -24,6 +24,9 @@ enum {
 	COLL_ANSWER_FILE, /* the same, and a descriptor goes with the frame */
 };
 
+/* Of all questions but those for tables, */
 extern const struct box_kind coll_answer_box;
+/* and of that one: a job answers one, and is over, as it has given up all rights. */
+extern const struct box_kind coll_table_box;
 
 #endif

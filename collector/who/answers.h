@@ -12,6 +12,10 @@ enum coll_question_kind {
 	COLL_ASK_PROCESS, /* everything that /proc tells of one: collector/who/procfs.h */
 	COLL_ASK_THREADS, /* that, and its threads */
 	COLL_ASK_WORDS,   /* the same without mappings and threads */
+	COLL_ASK_TABLE,   /* the unwind table of a file: collector/who/table_answer.h */
+	COLL_ASK_JIT_TABLE, /* that of code made at run time: collector/who/jit_table.h */
+	COLL_ASK_JIT_HOLD,  /* where it names its code: collector/who/jit_ask.h */
+	COLL_ASK_JIT_FETCH, /* these names */
 	COLL_NR_QUESTIONS
 };
 

@@ -19,7 +19,6 @@ enum {
 	MAX_HELPERS = 8,  /* each but one is blocked */
 	MAX_STUCK = 16,   /* given up, and not to be killed */
 	MAX_ASKED = 32,   /* questions that a helper has at a time */
-	MAX_DEATHS = 200, /* of helpers, before a question is given up */
 	MAX_STARTS = 200, /* that failed, one after the other */
 	START_MS = 25,    /* between these */
 	LOOK_MS = 50,     /* between looks at what helpers do */
@@ -52,7 +51,20 @@ struct at_work {
 	bool suspect; /* its first question is blocked: it keeps that one alone */
 };
 
+const struct coll_asker_kind coll_asks_questions = {
+	.box = &coll_answer_box,
+	.deaths = 200,
+};
+
+/* They die of what they read, or of their limits, and will again. */
+const struct coll_asker_kind coll_asks_tables = {
+	.box = &coll_table_box,
+	.once = true,
+	.deaths = 1,
+};
+
 struct coll_asker {
+	const struct coll_asker_kind *kind;
 	char *program;
 	struct box box;
 	struct at_work helpers[MAX_HELPERS];
@@ -75,12 +87,13 @@ uint64_t coll_lane_device(uint32_t dev_major, uint32_t dev_minor)
 	return 1ull << 63 | (uint64_t)dev_major << 32 | dev_minor;
 }
 
-struct coll_asker *coll_asker_new(const char *program)
+struct coll_asker *coll_asker_new(const struct coll_asker_kind *kind, const char *program)
 {
 	struct coll_asker *a = calloc(1, sizeof(*a));
 
 	if (!a)
 		return NULL;
+	a->kind = kind;
 	a->program = program ? strdup(program) : NULL;
 	a->box = (struct box)BOX_NONE;
 	a->end = &a->first;
@@ -337,8 +350,9 @@ static void bury(struct coll_asker *a, struct at_work *w)
 		unsuspect(a, w, q->lane);
 	if (!begun)
 		a->failed_starts++;
-	if (q && begun && ++q->deaths > MAX_DEATHS) {
-		log_warn("helper processes die of a question: it is given up");
+	if (q && begun && ++q->deaths > a->kind->deaths) {
+		if (!a->kind->once)
+			log_warn("helper processes die of a question: it is given up");
 		end_over_head(a, w, -EAGAIN);
 	} else {
 		end_helper(a, w);
@@ -396,6 +410,8 @@ static void take_answers(struct coll_asker *a, struct at_work *w)
 		w->suspect = false;
 		lane_answered(a, q->lane);
 		done(a, q, 0, answer, len);
+		if (a->kind->once)
+			end_helper(a, w);
 	}
 	if (w->helper.pid)
 		a->failed_starts = 0;
@@ -406,7 +422,7 @@ static void attend(struct coll_asker *a, struct at_work *w)
 	int rc = coll_helper_exchange(&w->helper);
 
 	take_answers(a, w);
-	if (rc)
+	if (rc && w->helper.fd >= 0)
 		bury(a, w);
 }
 
@@ -426,7 +442,8 @@ static struct at_work *start_helper(struct coll_asker *a, uint64_t now)
 			continue;
 		if (a->failed_starts)
 			a->start_ns = now + START_MS * MS;
-		if (!coll_helper_start(&w->helper, &a->box, a->program, &err))
+		if (!coll_helper_start(&w->helper, &a->box, a->kind->box, a->program,
+				       &err))
 			return w;
 		if (!a->failed_starts++)
 			log_warn("%s", err.msg);
@@ -445,7 +462,7 @@ static struct at_work *find_helper(struct coll_asker *a, bool *full)
 
 		if (w->helper.fd < 0 || w->suspect)
 			continue;
-		if (w->asked.len < MAX_ASKED)
+		if (w->asked.len < (a->kind->once ? 1 : MAX_ASKED))
 			return w;
 		*full = true;
 	}

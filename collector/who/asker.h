@@ -2,6 +2,7 @@
 #ifndef COLLECTOR_WHO_ASKER_H
 #define COLLECTOR_WHO_ASKER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,6 +35,16 @@ enum {
 
 struct coll_asker;
 
+/* Whom it asks. */
+struct coll_asker_kind {
+	const struct box_kind *box; /* its jobs are the helpers */
+	bool once;                  /* a helper answers one question, and is over */
+	unsigned deaths; /* of helpers that were at a question, before it is given up */
+};
+
+extern const struct coll_asker_kind coll_asks_questions; /* all but those for tables, */
+extern const struct coll_asker_kind coll_asks_tables;    /* and those */
+
 /**
  * coll_answered - takes the answer; called once for each question
  * @rc: 0; -ETIMEDOUT: given up; -EAGAIN: too many helpers wait in vain already, or none
@@ -54,7 +65,8 @@ struct coll_question {
 };
 
 /* @program: what is executed for helpers; NULL: this program.  NULL if out of memory. */
-struct coll_asker *coll_asker_new(const char *program);
+struct coll_asker *coll_asker_new(const struct coll_asker_kind *kind,
+				  const char *program);
 /* Open questions are never answered.  NULL is fine. */
 void coll_asker_free(struct coll_asker *a);
 

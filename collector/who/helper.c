@@ -11,13 +11,14 @@
 
 enum { KEEP_BYTES = 1 << 20 };
 
-static int start_box(struct box *box, const char *program, struct err *err)
+static int start_box(struct box *box, const struct box_kind *kind, const char *program,
+		     struct err *err)
 {
-	return box->pid ? 0 : box_start(&coll_answer_box, program, box, err);
+	return box->pid ? 0 : box_start(kind, program, box, err);
 }
 
-int coll_helper_start(struct coll_helper *h, struct box *box, const char *program,
-		      struct err *err)
+int coll_helper_start(struct coll_helper *h, struct box *box, const struct box_kind *kind,
+		      const char *program, struct err *err)
 {
 	const struct box_limits none = { 0 };
 	int pair[2], rc = -EPIPE;
@@ -26,7 +27,7 @@ int coll_helper_start(struct coll_helper *h, struct box *box, const char *progra
 		return err_errno(err, -errno, "a helper process");
 	/* a box that was killed is replaced */
 	for (int attempt = 0; attempt < 2 && rc; attempt++) {
-		rc = start_box(box, program, err);
+		rc = start_box(box, kind, program, err);
 		if (rc)
 			break;
 		rc = box_job(box, pair[1], &none);

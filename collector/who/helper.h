@@ -26,9 +26,10 @@ struct coll_helper {
 		.fd = -1                                                                 \
 	}
 
-/* Has @box fork one; starts the box if there is none, or not any more.  0 or -errno. */
-int coll_helper_start(struct coll_helper *h, struct box *box, const char *program,
-		      struct err *err);
+/* Has @box, of @kind, fork one; starts the box if there is none, or not any more.  0 or
+ * -errno. */
+int coll_helper_start(struct coll_helper *h, struct box *box, const struct box_kind *kind,
+		      const char *program, struct err *err);
 /* Ends it, whatever it is doing, and forgets it. */
 void coll_helper_end(struct coll_helper *h);
 

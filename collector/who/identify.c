@@ -46,24 +46,36 @@ static int open_path(int fd)
 	return open(self, O_PATH | O_CLOEXEC);
 }
 
+/* Opens what is there, and says what it is; -1: nothing. */
+static int open_place(const struct coll_sighting *s, const struct place *p,
+		      struct coll_identity *id)
+{
+	struct stat st;
+	int fd = p->tgid ? regular_open_at(p->path, s->path, &st)
+			 : regular_open(p->path, &st);
+
+	if (fd < 0)
+		return -1;
+	*id = (struct coll_identity){ .note = p->note,
+				      .tgid = p->tgid,
+				      .mtime = (uint64_t)st.st_mtime,
+				      .size = (uint64_t)st.st_size,
+				      .inode = st.st_ino,
+				      .dev_major = major(st.st_dev),
+				      .dev_minor = minor(st.st_dev) };
+	coll_elf_build_id(fd, &id->build_id);
+	return fd;
+}
+
 static enum trust look_at(const struct coll_sighting *s, const struct place *p,
 			  struct coll_identity *out, int *file)
 {
-	struct coll_identity id = { .note = p->note, .tgid = p->tgid };
-	CLEANUP(close_fd) int fd = -1;
+	struct coll_identity id;
+	CLEANUP(close_fd) int fd = open_place(s, p, &id);
 	enum trust trust;
-	struct stat st;
 
-	fd = p->tgid ? regular_open_at(p->path, s->path, &st)
-		     : regular_open(p->path, &st);
 	if (fd < 0)
 		return NOT_IT;
-	id.mtime = (uint64_t)st.st_mtime;
-	id.size = (uint64_t)st.st_size;
-	id.inode = st.st_ino;
-	id.dev_major = major(st.st_dev);
-	id.dev_minor = minor(st.st_dev);
-	coll_elf_build_id(fd, &id.build_id);
 	trust = compare(s, &id);
 	if (trust != NOT_IT)
 		*out = id;
@@ -71,6 +83,8 @@ static enum trust look_at(const struct coll_sighting *s, const struct place *p,
 		*file = open_path(fd);
 	return trust;
 }
+
+enum { NR_PLACES = 5 };
 
 /* The places where the file may be, in order; false: not for this sighting. */
 static bool place(int i, const struct coll_sighting *s, uint32_t tgid, uint32_t parent,
@@ -122,7 +136,7 @@ static void identify(const struct coll_sighting *s, uint32_t tgid, uint32_t pare
 	bool have_maybe = false;
 	struct place p;
 
-	for (int i = 0; i < 5; i++) {
+	for (int i = 0; i < NR_PLACES; i++) {
 		enum trust trust;
 
 		if (!place(i, s, tgid, parent, &p))
@@ -181,6 +195,26 @@ void coll_identify_answer(char *question, size_t len, struct strbuf *out, int *f
 	q->sighting.path = q->path;
 	identify(&q->sighting, q->tgid, q->parent, &id, file);
 	strbuf_add(out, &id, sizeof(id));
+}
+
+int coll_identify_open(char *question, size_t len)
+{
+	struct question *q = (void *)question;
+	struct coll_identity id;
+	struct place p;
+
+	if (len <= sizeof(*q))
+		return -1;
+	q->sighting.path = q->path;
+	for (int i = 0; i < NR_PLACES; i++) {
+		CLEANUP(close_fd) int fd = -1;
+
+		if (place(i, &q->sighting, q->tgid, q->parent, &p))
+			fd = open_place(&q->sighting, &p, &id);
+		if (fd >= 0 && compare(&q->sighting, &id) == CERTAIN)
+			return take_fd(&fd);
+	}
+	return -1;
 }
 
 bool coll_identify_take(const char *answer, size_t len, struct coll_identity *out)

@@ -42,6 +42,9 @@ void coll_identify_question(const struct coll_sighting *s, uint32_t tgid, uint32
 			    struct strbuf *out);
 /* In the helper.  @file: the file, if it is a container's. */
 void coll_identify_answer(char *question, size_t len, struct strbuf *out, int *file);
+/* In a helper that needs the file itself: opens the one that is certain to have been
+ * mapped, for reading.  Returns the descriptor, or -1: there is none. */
+int coll_identify_open(char *question, size_t len);
 /* False: that is no answer. */
 bool coll_identify_take(const char *answer, size_t len, struct coll_identity *out);
 

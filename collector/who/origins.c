@@ -15,6 +15,15 @@ static void drop(struct coll_origins *t, uint64_t handle)
 	t->last = NULL;
 }
 
+bool coll_origins_forgets(const struct coll_origins *t, const struct coll_rec *rec)
+{
+	uint64_t value, handle = rec->origin.handle;
+
+	return map_u64_get(&t->by_handle, handle, &value) ||
+	       (rec->origin.region &&
+		map_u64_get(&t->by_handle, handle - COLL_ORIGINS_REGIONS, &value));
+}
+
 int coll_origins_add(struct coll_origins *t, struct coll_images *images,
 		     const struct coll_rec *rec)
 {

@@ -2,6 +2,7 @@
 #ifndef COLLECTOR_WHO_ORIGINS_H
 #define COLLECTOR_WHO_ORIGINS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/map.h"
@@ -22,6 +23,10 @@ enum { COLL_ORIGINS_REGIONS = 8192 };
 /* A COLL_REC_ORIGIN.  The handle may have stood for something else.  0 or -ENOMEM. */
 int coll_origins_add(struct coll_origins *t, struct coll_images *images,
 		     const struct coll_rec *rec);
+
+/* Will that make a handle stand for nothing, or for something else, that stood for
+ * something before? */
+bool coll_origins_forgets(const struct coll_origins *t, const struct coll_rec *rec);
 
 /* As a mapping, from offset 0 on; NULL: nothing was told of it. */
 struct coll_map *coll_origins_find(struct coll_origins *t, uint64_t handle);

@@ -187,6 +187,13 @@ uint32_t coll_proc_parent(uint32_t tgid)
 	return read_stat(tgid, &stat, NULL) ? 0 : stat.parent;
 }
 
+uint64_t coll_proc_start(uint32_t tgid)
+{
+	struct stat_line stat;
+
+	return read_stat(tgid, &stat, NULL) ? 0 : stat.start_ns;
+}
+
 bool coll_proc_is_over(uint32_t tgid)
 {
 	struct stat_line stat;

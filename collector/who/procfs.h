@@ -80,6 +80,10 @@ uint32_t coll_proc_tgid(uint32_t tid);
 /* The process that started it, as long as that lives; 0: unknown. */
 uint32_t coll_proc_parent(uint32_t tgid);
 
+/* When it was started: CLOCK_MONOTONIC, in ticks, to be compared with coll_same_start();
+ * 0: there is no such process. */
+uint64_t coll_proc_start(uint32_t tgid);
+
 /* True if no thread of the process is alive, whether somebody waited for it or not. */
 bool coll_proc_is_over(uint32_t tgid);
 /* The same of one thread. */

@@ -235,8 +235,7 @@ static void answered(void *ctx, uint64_t arg, int rc, char *answer, size_t len)
 	settle(t, s, &id);
 }
 
-/* What the answer waits for, if it does not come. */
-static uint64_t lane_of(struct coll_images *t, const struct coll_sighting *s)
+uint64_t coll_images_lane(struct coll_images *t, const struct coll_sighting *s)
 {
 	uint32_t major = s->dev_major, minor = s->dev_minor;
 
@@ -251,7 +250,7 @@ static void look_for(struct coll_images *t, struct coll_sighting *s, uint32_t tg
 {
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
 	struct coll_question q = { .kind = COLL_ASK_FILE,
-				   .lane = t->asker ? lane_of(t, s) : 0,
+				   .lane = t->asker ? coll_images_lane(t, s) : 0,
 				   .answered = answered,
 				   .ctx = t,
 				   .arg = (uintptr_t)s };

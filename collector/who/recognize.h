@@ -19,6 +19,9 @@
 struct coll_image *coll_images_identify(struct coll_images *t, struct coll_sighting *s,
 					uint32_t tgid, uint32_t parent);
 
+/* The lane (collector/who/asker.h) of questions that open its file. */
+uint64_t coll_images_lane(struct coll_images *t, const struct coll_sighting *s);
+
 /* The image of a kernel file: /proc/kallsyms or a vmlinux. */
 struct coll_image *coll_images_kernel_file(struct coll_images *t, const char *path,
 					   const struct build_id *id, uint64_t mtime);

@@ -58,6 +58,19 @@ STAT(STACKS_DEPTH, "stacks_depth", FIGURE,
 	"stacks that end at as many frames as were asked for")
 STAT(STACKS_NO_MAPPING, "stacks_no_mapping", FIGURE,
 	"stacks that end at a frame in no known mapping")
+STAT(STACKS_COPY_SHORT, "stacks_copy_short", FIGURE,
+	"stacks that go on above what was copied of them: --callgraph=dwarf,SIZE copies "
+	"up to 65528 bytes")
+STAT(STACKS_NOT_COPIED, "stacks_not_copied", FIGURE,
+	"stacks that could not be copied, as what they are in was not in memory (the "
+	"sample itself, and callers by frame pointers, are stored)")
+STAT(STACKS_NO_UNWIND, "stacks_no_unwind", FIGURE,
+	"stacks that end at code without an unwind table, where its frame pointer leads "
+	"nowhere either")
+STAT(STACKS_DAMAGED, "stacks_damaged", FIGURE,
+	"stacks that cannot be as their unwind tables say")
+STAT(STACKS_NO_REGISTERS, "stacks_no_registers", FIGURE,
+	"stacks of 32-bit programs, which are not unwound")
 STAT(BT_NO_CALLER, "bt_no_caller", PART,
 	"samples stored without a caller: code built without frame pointers, or where a "
 	"thread or interrupt begins")

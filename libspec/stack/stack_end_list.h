@@ -13,3 +13,4 @@ END(7, UNKNOWN, "unknown frame") /* not an end: its callers are known */
 END(8, NO_REGISTERS, "no registers")
 END(9, NODE_LOST, "lost by the disk")
 END(10, NOT_STORED, "recorded without a stack") /* in no table: what opfs shows */
+END(11, NO_COPY, "stack not copied")

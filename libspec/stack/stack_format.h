@@ -56,6 +56,7 @@ enum spec_stack_end {
 #define END(number, id, text) SPEC_STACK_##id = (number),
 #include "libspec/stack/stack_end_list.h"
 #undef END
+	SPEC_STACK_ENDS /* the last number there is, and one */
 };
 
 /* Is it the header of a table that this version knows?  0 or -EBADMSG. */

@@ -69,7 +69,7 @@ teardown() {
 	frequency = "fast"|not a number
 	event = "nonsense:1"|nonsense
 	separate = "nothing"|none of
-	callgraph = -1|not a number
+	callgraph = -1|is none of fp[,FRAMES], dwarf[
 	config = "/etc/passwd"|command line
 	END
 	run -2 "$OPFS_BIN/opcollect" config --config /nonexistent
@@ -228,7 +228,7 @@ socket(AF_UNIX, SOCK_SEQPACKET).bind(sys.argv[1])' "$sock"
 	ctl set --event=TIMER:2000000 --separate=thread --callgraph=16
 	[ "$(fact events)" = TIMER:2000000 ]
 	[ "$(fact separate)" = thread,kernel ]
-	[ "$(fact callgraph)" = 16 ]
+	[ "$(fact callgraph)" = fp,16 ]
 	wait_for is total_samples -ge 5
 	ctl set --event=TIMER:4000000 --callgraph=0
 	wait_for is total_samples -ge 5

@@ -64,6 +64,7 @@ session() {
 # shown: everything that tells names of session "current"
 shown() {
 	local at=current/with:debug-info
+	opfs cat current/with:inlines/{report,report.tsv}
 	opfs cat $at/{report,details,callgraph,report.tsv,report.json,report.xml} \
 		current/summary \
 		current/image:prog/gmon.out "current/annotate$PWD/p.c" \

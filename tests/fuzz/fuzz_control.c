@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Packets that a client may send.  links: collector libspec events base */
+/* Packets that a client may send.  links: collector libspec libcfi events base */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

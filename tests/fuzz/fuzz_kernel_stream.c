@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* links: collector libspec events base */
+/* links: collector libspec libcfi events base */
 /*
  * A stream of anything, read in pieces: what comes out lies within what went in, and
  * samples and losses are never fewer than what was told of them.
@@ -20,6 +20,19 @@ struct seen {
 	struct coll_ext ext;
 };
 
+static void see_stack(const struct coll_user_stack *stack)
+{
+	const uint8_t *bytes = stack->bytes;
+
+	require(stack->size % 8 == 0 && stack->nr_ranges <= COLL_STREAM_RANGES);
+	for (size_t i = 0; i < stack->size; i++)
+		sink += bytes[i];
+	for (size_t i = 0; i < stack->nr_ranges; i++) {
+		require(stack->ranges[i].start < stack->ranges[i].end);
+		require(stack->ranges[i].handle && stack->ranges[i].handle != UINT64_MAX);
+	}
+}
+
 static void see_sample(struct seen *s, const struct coll_sample *sample)
 {
 	struct coll_ext_hit hits[COLL_EXT_MAX_EVENTS];
@@ -29,6 +42,8 @@ static void see_sample(struct seen *s, const struct coll_sample *sample)
 	for (size_t i = 0; i < sample->nr_places; i++)
 		sink += sample->places[i].at + sample->places[i].handle;
 	require(strnlen(sample->who->comm, COLL_TASK_COMM) < COLL_TASK_COMM);
+	if (sample->user_stack)
+		see_stack(sample->user_stack);
 	if (!sample->ext)
 		return;
 	require(sample->ext->nr <= COLL_EXT_MAX_REGS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* links: collector libspec events base */
+/* links: collector libspec libcfi events base */
 /* A ring full of anything: what is read stays inside it, and strings and chains in it. */
 #include <linux/perf_event.h>
 #include <stdint.h>
@@ -30,6 +30,10 @@ static int take(void *ctx, const void *rec, size_t len)
 		if (out.kind == COLL_REC_SAMPLE)
 			for (size_t i = 0; i < out.sample.nr_ips; i++)
 				sink += out.sample.ips[i];
+		if (out.kind == COLL_REC_SAMPLE && out.sample.user_stack)
+			for (size_t i = 0; i < out.sample.user_stack->size; i++)
+				sink += ((const uint8_t *)
+						 out.sample.user_stack->bytes)[i];
 		if (out.kind == COLL_REC_MMAP)
 			sink += strlen(out.mmap.filename) + out.mmap.build_id_len;
 		if (out.kind == COLL_REC_COMM)
@@ -53,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	/* as perf is asked for, or as an attribute from a file could say */
 	if (!(data[0] & 2))
-		coll_layout_ask(data[0] & 1, &attr);
+		coll_layout_ask(data[0] & 1, data[1] & 1 ? 512 : 0, &attr);
 	else
 		memcpy(&attr.sample_type, data + 2, size < 10 ? size - 2 : 8);
 	attr.read_format = data[0] >> 2 & 31;

@@ -3,7 +3,8 @@
  * deep LIB MS: burns so much CPU time at each of some places, and writes down by which
  * calls it came there, in the file that $PLACES names: "PLACE PATH+OFFSET...", where each
  * call returns to, the innermost first.  Tells $WORKED how much it burnt at each place.
- * Needs frame pointers; LIB is this file, built with -DLIBRARY.
+ * LIB is this file, built with -DLIBRARY.  Needs frame pointers, or, with -DUNWIND,
+ * unwind information: then all callers are written down, up to where threads begin.
  */
 #ifdef LIBRARY
 void through_library(void (*f)(void));
@@ -14,6 +15,7 @@ __attribute__((noinline)) void through_library(void (*f)(void))
 }
 #else
 #include <dlfcn.h>
+#include <execinfo.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -48,17 +50,27 @@ static int put(char *to, size_t size, uintptr_t at)
 	return len;
 }
 
-static void write_down(const char *place, const uintptr_t *fp)
+static NOINLINE void write_down(const char *place, const uintptr_t *fp)
 {
 	static char text[1 << 18];
 	int len = snprintf(text, sizeof(text), "%s", place);
 	FILE *f = fopen(getenv("PLACES"), "ae");
 
+#ifdef UNWIND
+	void *at[1024];
+	int nr = backtrace(at, 1024);
+
+	(void)fp;
+	/* behind this function and burn() */
+	for (int i = 2; i < nr; i++)
+		len += put(text + len, sizeof(text) - (size_t)len, (uintptr_t)at[i]);
+#else
 	for (;; fp = (const uintptr_t *)fp[0]) {
 		len += put(text + len, sizeof(text) - (size_t)len, fp[1]);
 		if (fp == top)
 			break;
 	}
+#endif
 	fprintf(f, "%s\n", text);
 	fclose(f);
 }

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Are the stacks that were recorded of deep.c those that it wrote down?
 
-    same_stacks.py DIR PROGRAM PLACES
+    same_stacks.py DIR PROGRAM PLACES [unwound]
 
-Looks at the samples in burn(): what called it.  Prints "PLACE SAMPLES" lines, and "other"
-for stacks that are at none of the places, where burn() has no frame yet or no more.
+Unwound ones must be the same up to where threads begin.  Looks at the samples in burn():
+what called it.  Prints "PLACE SAMPLES" lines, and "other" for stacks that are at none of
+the places, where burn() has no frame yet or no more.
 """
 
 import os
@@ -29,7 +30,7 @@ def written(path):
     return places
 
 
-def main(session_dir, program, path):
+def main(session_dir, program, path, unwound=None):
     places = written(path)
     program = os.path.realpath(program)
     first, behind = ranges(program)["burn"]
@@ -43,11 +44,11 @@ def main(session_dir, program, path):
             sys.exit("the sampled address is not exact: %s" % row)
         cut = frames[:1] == [[None, DEPTH, False]]
         callers = [(i, o) for i, o, _ in frames[cut:][::-1]]
-        if any(e for _, _, e in frames):
+        if not unwound and any(e for _, _, e in frames):
             sys.exit("a caller that was interrupted: %s" % row)
         found = [p for p, want in places.items()
                  if (callers == want[:len(callers)] and len(callers) > 100 if cut
-                     else callers[:len(want)] == want)]
+                     else callers[:None if unwound else len(want)] == want)]
         if cut and found not in (["too-deep"], []):
             sys.exit("cut off: %s" % found)
         counts[found[0] if found else "other"] += row["samples"]

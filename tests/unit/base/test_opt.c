@@ -55,7 +55,12 @@ static const struct opt opts[] = {
 	{ 0 },
 };
 
+static const struct opt_alias aliases[] = { { "callgraph", "call-graph" },
+					    { "rate", "frequency" },
+					    { 0 } };
+
 static const struct opt_program prog = {
+	.aliases = aliases,
 	.name = "opx record",
 	.synopsis = "[-e EVENT]... CMD",
 	.about = "Records.",
@@ -122,6 +127,16 @@ Test(opt, tells_how_a_number_behind_such_a_letter_is_spelled, .init = cr_redirec
 	cr_expect_eq(PARSE(W("-gs12")), OPT_WRONG);
 	expect_stream(cr_get_redirected_stderr(),
 		      "opx record: -s: takes no argument; --stacks=12 does\n");
+}
+
+Test(opt, takes_other_names_as_its_own)
+{
+	cr_expect_str_eq(opt_name(aliases, "rate"), "frequency");
+	cr_expect_str_eq(opt_name(aliases, "frequency"), "frequency");
+	cr_expect_str_eq(opt_name(aliases, "rat"), "rat");
+	cr_assert_eq(PARSE(W("--callgraph"), W("--rate=7"), W("CMD")), OPT_RUN);
+	cr_expect(got.graph);
+	cr_expect_eq(got.hz, 7);
 }
 
 Test(opt, parses_anew_each_time)

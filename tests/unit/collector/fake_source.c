@@ -99,7 +99,7 @@ static int drain(struct coll_source *base, bool all, coll_consume consume, void 
 
 		rec.sample.domain = COLL_USER;
 		rec.sample.ip = (1 + r % FAKE_IMAGES) * STEP + (r >> 32) % 0x400;
-		if (f->opt.callgraph)
+		if (f->opt.callgraph.how)
 			make_chain(f, &rec.sample);
 		f->count->begun++;
 		rc = consume(ctx, &rec);
@@ -144,7 +144,7 @@ int fake_open(struct fake *f, const char *dir, struct fake_count *count, uint64_
 					.source = coll_sources[0],
 					.session_dir = dir,
 					.no_vmlinux = true,
-					.callgraph = stacks,
+					.callgraph.how = stacks,
 					.pages = 8 };
 	rc = ev_spec_parse("TIMER:1000000", &event.spec, err);
 	if (!rc)

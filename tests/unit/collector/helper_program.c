@@ -4,10 +4,10 @@
 
 #include "collector/who/answer.h"
 
-static const struct box_kind *const kinds[] = { &coll_answer_box };
+static const struct box_kind *const kinds[] = { &coll_answer_box, &coll_table_box };
 
 __attribute__((constructor)) static void be_helper(int argc, char **argv)
 {
 	if (box_wanted(argc, argv))
-		_exit(box_main(kinds, 1, argc, argv));
+		_exit(box_main(kinds, 2, argc, argv));
 }

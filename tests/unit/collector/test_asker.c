@@ -103,7 +103,7 @@ static struct coll_asker *a;
 
 static void setup(void)
 {
-	a = coll_asker_new(NULL);
+	a = coll_asker_new(&coll_asks_questions, NULL);
 }
 
 static void teardown(void)
@@ -338,7 +338,7 @@ Test(asker, says_so_when_no_helper_can_be_had, .timeout = 1000)
 	struct got got = { 0 };
 
 	coll_asker_free(a);
-	a = coll_asker_new("/nonexistent/program");
+	a = coll_asker_new(&coll_asks_questions, "/nonexistent/program");
 	ask(a, LANE, "anything", &got, 0);
 	coll_asker_finish(a);
 	cr_expect_eq(got.rc, -EAGAIN);

@@ -14,7 +14,7 @@ static void ask(bool callchain)
 {
 	struct perf_event_attr attr = { 0 };
 
-	coll_layout_ask(callchain, &attr);
+	coll_layout_ask(callchain, 0, &attr);
 	cr_assert_eq(coll_layout_init(&d.layout, &attr, NULL), 0);
 }
 
@@ -270,4 +270,97 @@ Test(decode, refuses_a_size_that_is_not_the_records)
 	b.len = 4;
 	cr_expect_eq(decode(), -EBADMSG);
 	cr_expect_eq(coll_layout_time(&d.layout, b.data, 4), 0);
+}
+
+/* ---- registers and user stacks */
+
+enum { COPY = 512 };
+
+static void begin_unwinding(void)
+{
+	struct perf_event_attr attr = { 0 };
+
+	coll_layout_ask(false, COPY, &attr);
+	cr_assert_eq(coll_layout_init(&d.layout, &attr, NULL), 0);
+	cr_assert_eq(__builtin_popcountll(attr.sample_regs_user), 4);
+	make_sample(&b, 77, 0x401234, 100, 5000);
+}
+
+/* As the kernel writes them, in the order of its numbers: bx, bp, sp, ip on x86-64. */
+static void put_registers(uint64_t abi)
+{
+	put64(&b, abi);
+	for (uint64_t i = 0; abi && i < 4; i++)
+		put64(&b, 1000 + i);
+}
+
+static void put_stack(uint64_t size, uint64_t copied)
+{
+	put64(&b, size);
+	for (uint64_t i = 0; i < size; i++)
+		put(&b, &(uint8_t){ (uint8_t)i }, 1);
+	if (size)
+		put64(&b, copied);
+	end(&b);
+}
+
+Test(decode, reads_registers_and_as_much_of_a_stack_as_was_copied)
+{
+	static const struct {
+		uint64_t copied;
+		bool whole;
+	} all[] = { { 0, true }, { 8, true }, { 504, true }, { COPY, false } };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		const struct coll_user_stack *s;
+
+		begin_unwinding();
+		put_registers(PERF_SAMPLE_REGS_ABI_64);
+		put_stack(COPY, all[i].copied);
+		cr_assert_eq(decode(), 0);
+		s = rec.sample.user_stack;
+		cr_assert(s && !s->none);
+#ifdef __x86_64__
+		cr_expect_eq(s->regs.bx, 1000);
+		cr_expect_eq(s->regs.fp, 1001);
+		cr_expect_eq(s->regs.sp, 1002);
+		cr_expect_eq(s->regs.ip, 1003);
+		cr_expect_eq(s->regs.lr, 0);
+#endif
+		cr_expect_eq(s->size, all[i].copied);
+		cr_expect_eq(s->whole, all[i].whole);
+		for (size_t k = 0; k < s->size; k++)
+			cr_expect_eq(((const uint8_t *)s->bytes)[k], k % 256);
+	}
+}
+
+Test(decode, threads_of_the_kernel_have_no_user_stack_and_32_bit_programs_none_of_use)
+{
+	begin_unwinding();
+	put_registers(PERF_SAMPLE_REGS_ABI_NONE);
+	put_stack(0, 0);
+	cr_assert_eq(decode(), 0);
+	cr_expect_null(rec.sample.user_stack);
+	begin_unwinding();
+	put_registers(PERF_SAMPLE_REGS_ABI_32);
+	put_stack(0, 0);
+	cr_assert_eq(decode(), 0);
+	cr_assert(rec.sample.user_stack);
+	cr_expect(rec.sample.user_stack->none);
+}
+
+Test(decode, refuses_user_stacks_that_are_cut_short_or_larger_than_their_room)
+{
+	begin_unwinding();
+	put_registers(PERF_SAMPLE_REGS_ABI_64);
+	put_stack(COPY, COPY + 1);
+	cr_expect_eq(decode(), -EBADMSG);
+	begin_unwinding();
+	put_registers(PERF_SAMPLE_REGS_ABI_64);
+	put_stack(COPY, COPY);
+	while (b.len > 8) {
+		b.len -= 8;
+		end(&b);
+		cr_expect_eq(decode(), -EBADMSG, "%zu bytes", b.len);
+	}
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "collector/rec/deferred.h"
+#include "collector/rec/ext.h"
 
 static struct coll_rec fork_of(uint32_t parent, uint32_t child)
 {
@@ -40,6 +41,57 @@ Test(deferred, keeps_copies_in_their_order)
 	cr_expect_eq(d.samples, 0);
 	cr_expect_eq(d.bytes, 0);
 	cr_expect_null(coll_deferred_find(&d, 10));
+	coll_deferred_fini(&d);
+}
+
+Test(deferred, keeps_all_that_a_sample_of_the_driver_has)
+{
+	struct coll_deferred d = { 0 };
+	struct coll_group *g = coll_deferred_begin(&d, 10);
+	struct coll_place places[] = { { .at = 1, .handle = 2 }, { .at = 3 } };
+	struct coll_who who = { .seq = 4, .comm = "who" };
+	uint64_t regs[] = { 5, 6, 7 };
+	struct coll_ext_sample ext = { .nr = 3, .regs = regs };
+	struct coll_code_range ranges[] = { { 8, 9, 10, 11 } };
+	char bytes[] = "a stack";
+	struct coll_user_stack stack = { .regs = { .sp = 12 },
+					 .bytes = bytes,
+					 .size = sizeof(bytes),
+					 .ranges = ranges,
+					 .nr_ranges = 1 };
+	const struct coll_rec rec = { .kind = COLL_REC_SAMPLE,
+				      .tgid = 10,
+				      .sample = { .places = places,
+						  .nr_places = 2,
+						  .who = &who,
+						  .ext = &ext,
+						  .user_stack = &stack } };
+	const struct coll_sample *s;
+	struct coll_held *h;
+
+	cr_assert_eq(coll_deferred_add(&d, g, &rec), 0);
+	memset(places, 0, sizeof(places));
+	memset(&who, 0, sizeof(who));
+	memset(regs, 0, sizeof(regs));
+	memset(&ext, 0, sizeof(ext));
+	memset(ranges, 0, sizeof(ranges));
+	memset(bytes, 0, sizeof(bytes));
+	memset(&stack, 0, sizeof(stack));
+	h = coll_deferred_end(&d, g);
+	s = &coll_held_rec(h)->sample;
+	cr_assert_eq(s->nr_places, 2);
+	cr_expect_eq(s->places[0].handle, 2);
+	cr_expect_eq(s->places[1].at, 3);
+	cr_expect_eq(s->who->seq, 4);
+	cr_expect_str_eq(s->who->comm, "who");
+	cr_assert_eq(s->ext->nr, 3);
+	cr_expect_eq(s->ext->regs[2], 7);
+	cr_expect_eq(s->user_stack->regs.sp, 12);
+	cr_expect_str_eq(s->user_stack->bytes, "a stack");
+	cr_assert_eq(s->user_stack->nr_ranges, 1);
+	cr_expect_eq(s->user_stack->ranges[0].at, 11);
+	cr_expect_null(coll_held_next(h));
+	cr_expect_eq(d.bytes, 0);
 	coll_deferred_fini(&d);
 }
 

@@ -16,7 +16,7 @@ static void setup(void)
 {
 	struct perf_event_attr attr = { 0 };
 
-	coll_layout_ask(false, &attr);
+	coll_layout_ask(false, 0, &attr);
 	cr_assert_eq(coll_layout_init(&layout, &attr, NULL), 0);
 }
 

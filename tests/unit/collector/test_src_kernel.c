@@ -167,6 +167,40 @@ Test(src_kernel, a_stack_of_so_many_frames_has_one_caller_less)
 	}
 }
 
+Test(src_kernel, copies_of_stacks_get_larger_buffers)
+{
+	put_file("user_stack", "16\n"); /* somebody's */
+	put_file("buffer_size", "262144\n");
+	opt.user_stacks = true;
+	opt.copy_bytes = 8192;
+	open_source();
+	expect_file("user_stack", "0"); /* as stacks are not wanted */
+	expect_file("buffer_size", "262144\n");
+	close_source();
+	opt.callchain = true;
+	open_source();
+	expect_file("user_stack", "8192");
+	expect_file("buffer_size", "2097152");
+	expect_file("cpu_buffer_size", "131072");
+	close_source();
+	expect_file("user_stack", "16");
+	expect_file("buffer_size", "262144");
+	opt.copy_bytes = 1 << 20;
+	opt.pages = 8;
+	open_source();
+	expect_file("user_stack", "65536");
+	expect_file("cpu_buffer_size", "4096");
+	close_source();
+}
+
+Test(src_kernel, says_that_a_driver_is_too_old_to_copy_stacks)
+{
+	opt.callchain = true;
+	opt.user_stacks = true;
+	cr_expect_eq(coll_source_driver.open(&opt, &source, notes, &err), -EOPNOTSUPP);
+	cr_expect(strstr(err.msg, "copies no stacks"), "%s", err.msg);
+}
+
 Test(src_kernel, a_raw_event_is_taken_apart)
 {
 	cr_assert_eq(ev_spec_parse("r10c0:5000:2", &event.spec, &err), 0, "%s", err.msg);

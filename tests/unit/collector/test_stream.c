@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <criterion/criterion.h>
+#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -16,10 +17,22 @@ static struct taken {
 	struct coll_ext_sample ext;
 	uint64_t regs[COLL_EXT_MAX_REGS];
 	char text[256];
+	struct coll_user_stack stack; /* size 0: none */
+	uint64_t bytes[16];
+	struct coll_code_range ranges[4];
 } taken[MAX_TAKEN];
 static size_t nr_taken;
 static struct words in;
 static struct coll_stream stream;
+
+static void keep_stack(struct taken *t, const struct coll_user_stack *stack)
+{
+	t->stack = *stack;
+	for (size_t i = 0; i < stack->size / 8 && i < 16; i++)
+		t->bytes[i] = ((const uint64_t *)stack->bytes)[i];
+	for (size_t i = 0; i < stack->nr_ranges && i < 4; i++)
+		t->ranges[i] = stack->ranges[i];
+}
 
 static int take(void *ctx, const struct coll_rec *rec)
 {
@@ -36,6 +49,9 @@ static int take(void *ctx, const struct coll_rec *rec)
 			t->ext = *rec->sample.ext;
 			memcpy(t->regs, t->ext.regs, t->ext.nr * sizeof(*t->regs));
 		}
+		t->stack = (struct coll_user_stack){ 0 };
+		if (rec->sample.user_stack)
+			keep_stack(t, rec->sample.user_stack);
 	}
 	if (rec->kind == COLL_REC_ORIGIN && !rec->origin.gone)
 		strcpy(t->text, rec->origin.mmap.filename);
@@ -214,6 +230,136 @@ Test(stream, bounds_a_trace)
 	cr_expect_eq(taken[0].rec.sample.nr_places, COLL_MAX_FRAMES);
 	cr_expect_eq(taken[0].rec.sample.frames_lost, 100);
 	cr_expect(taken[0].rec.sample.cut);
+}
+
+#define STACK_ARG(machine, flags) ((uint32_t)(machine) << 16 | (flags))
+#define STACK_SIZES(bytes, ranges) ((bytes) | (uint64_t)(ranges) << 32)
+
+/* A trace of one sample, with this as its stack. */
+static void put_stack(uint32_t arg, const uint64_t *w, size_t nr)
+{
+	put_note(&in, OPK_TRACE_BEGIN, 1, NULL, 0);
+	put_sample(&in, 0x20, 0);
+	put_note(&in, OPK_USER_STACK, arg, w, nr);
+	put_note(&in, OPK_TRACE_END, 0, WORDS(0));
+}
+
+Test(stream, gives_a_sample_its_stack_and_what_is_mapped)
+{
+	put_stack(STACK_ARG(EM_X86_64, OPK_STACK_WHOLE),
+		  WORDS(0x401000, 0x7ffe10, 3, 4, STACK_SIZES(16, 2), 0xaa, 0x402010,
+			0x400000, 0x403000, 9, 0x1000, 0x7f0000, 0x7f1000,
+			(uint64_t)OPK_ANON_VDSO << 32, 0));
+	put_sample(&in, 0x40, 0);
+	cr_assert_eq(feed(), 0);
+	cr_assert_eq(nr_taken, 3);
+	cr_expect_str_eq(taken[0].text, "[vdso]");
+	cr_expect_eq(taken[0].rec.origin.mmap.start, 0x7f0000);
+	cr_expect_eq(taken[0].rec.origin.mmap.len, 0x1000);
+	cr_expect_eq(taken[1].rec.sample.nr_places, 1);
+	cr_expect_eq(taken[1].stack.machine, EM_X86_64);
+	cr_expect_eq(taken[1].stack.regs.ip, 0x401000);
+	cr_expect_eq(taken[1].stack.regs.sp, 0x7ffe10);
+	cr_expect_eq(taken[1].stack.regs.fp, 3);
+	cr_expect_eq(taken[1].stack.regs.bx, 4);
+	cr_expect_eq(taken[1].stack.regs.lr, 0);
+	cr_expect(taken[1].stack.whole);
+	cr_expect_not(taken[1].stack.ranges_cut);
+	cr_assert_eq(taken[1].stack.size, 16);
+	cr_expect_eq(taken[1].bytes[0], 0xaa);
+	cr_expect_eq(taken[1].bytes[1], 0x402010);
+	cr_assert_eq(taken[1].stack.nr_ranges, 2);
+	cr_expect_eq(taken[1].ranges[0].start, 0x400000);
+	cr_expect_eq(taken[1].ranges[0].end, 0x403000);
+	cr_expect_eq(taken[1].ranges[0].handle, 9);
+	cr_expect_eq(taken[1].ranges[0].at, 0x1000);
+	cr_expect_eq(taken[1].ranges[1].handle, taken[0].rec.origin.handle);
+	cr_expect_eq(taken[1].ranges[1].at, 0);
+	/* the next one has none */
+	cr_expect_null(taken[2].rec.sample.user_stack);
+}
+
+Test(stream, a_stack_outlives_the_read_that_brought_it)
+{
+	size_t from = 0, used;
+
+	put_stack(STACK_ARG(EM_AARCH64, 0), WORDS(1, 2, 3, 4, STACK_SIZES(8, 0), 0xbb));
+	for (size_t nr = 1; nr <= in.nr; nr++) {
+		uint64_t *copy = malloc((nr - from) * sizeof(*copy));
+
+		cr_assert_not_null(copy);
+		memcpy(copy, in.w + from, (nr - from) * sizeof(*copy));
+		cr_assert_eq(coll_stream_feed(&stream, copy, nr - from, &used, NULL), 0);
+		free(copy);
+		from += used;
+	}
+	cr_assert_eq(nr_taken, 1);
+	cr_expect_eq(taken[0].stack.regs.lr, 4);
+	cr_expect_eq(taken[0].stack.regs.bx, 0);
+	cr_expect_not(taken[0].stack.whole);
+	cr_expect_eq(taken[0].bytes[0], 0xbb);
+	cr_expect_eq(taken[0].stack.nr_ranges, 0);
+}
+
+Test(stream, believes_no_stack_that_is_longer_than_its_record)
+{
+	static const uint64_t sizes[] = { STACK_SIZES(24, 0), STACK_SIZES(4, 0),
+					  STACK_SIZES(16, 1), STACK_SIZES(0, UINT32_MAX),
+					  STACK_SIZES(UINT32_MAX - 7, 0) };
+	enum { NR = sizeof(sizes) / sizeof(sizes[0]) };
+
+	for (size_t i = 0; i < NR; i++)
+		put_stack(STACK_ARG(EM_X86_64, 0), WORDS(1, 2, 3, 4, sizes[i], 5, 6));
+	cr_assert_eq(feed(), 0);
+	cr_assert_eq(nr_taken, 2 * NR);
+	for (size_t i = 0; i < 2 * NR; i += 2) {
+		cr_expect_eq(taken[i].rec.why, SPEC_STAT_STACKS_NOT_COPIED);
+		cr_expect_eq(taken[i].rec.figure, 1);
+		cr_expect_null(taken[i + 1].rec.sample.user_stack);
+	}
+}
+
+Test(stream, believes_no_range_that_ends_before_it_begins)
+{
+	put_stack(STACK_ARG(EM_X86_64, 0),
+		  WORDS(1, 2, 3, 4, STACK_SIZES(0, 3), 0x3000, 0x2000, 9, 0, 0x3000, 0, 0,
+			0, 0x2000, 0x3000, 9, 0));
+	cr_assert_eq(feed(), 0);
+	cr_assert_eq(nr_taken, 1);
+	cr_expect(taken[0].stack.ranges_cut);
+	cr_assert_eq(taken[0].stack.nr_ranges, 1);
+	cr_expect_eq(taken[0].ranges[0].start, 0x2000);
+}
+
+Test(stream, bounds_the_ranges_of_a_stack)
+{
+	uint64_t w[5 + 4 * (COLL_STREAM_RANGES + 1)] = { 1, 2, 3, 4 };
+
+	w[4] = STACK_SIZES(0, COLL_STREAM_RANGES + 1);
+	for (size_t i = 0; i <= COLL_STREAM_RANGES; i++) {
+		w[5 + 4 * i] = i << 12;
+		w[6 + 4 * i] = (i + 1) << 12;
+		w[7 + 4 * i] = 9;
+	}
+	put_stack(STACK_ARG(EM_X86_64, 0), w, sizeof(w) / sizeof(w[0]));
+	cr_assert_eq(feed(), 0);
+	cr_assert_eq(nr_taken, 1);
+	cr_expect(taken[0].stack.ranges_cut);
+	cr_expect_eq(taken[0].stack.nr_ranges, COLL_STREAM_RANGES);
+}
+
+Test(stream, a_stack_of_no_sample_is_nobodys)
+{
+	put_note(&in, OPK_USER_STACK, 0, WORDS(1, 2, 3, 4, 0));
+	put_note(&in, OPK_TRACE_BEGIN, 1, NULL, 0);
+	put_note(&in, OPK_USER_STACK, 0, WORDS(1, 2, 3, 4, 0));
+	put_sample(&in, 0x20, 0);
+	put_note(&in, OPK_TRACE_END, OPK_TRACE_NO_STACK, WORDS(0));
+	cr_assert_eq(feed(), 0);
+	cr_assert_eq(nr_taken, 2);
+	cr_expect_null(taken[0].rec.sample.user_stack);
+	/* the driver had wanted to give one */
+	cr_expect_eq(taken[1].rec.why, SPEC_STAT_STACKS_NOT_COPIED);
 }
 
 Test(stream, an_empty_trace_is_no_sample)

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef COLLECTOR_REC_REGISTERS_H
+#define COLLECTOR_REC_REGISTERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a sample brings along for its user stack to be unwound. */
+
+/* Registers of user code, where it was sampled or has entered the kernel. */
+struct coll_registers {
+	uint64_t ip;
+	uint64_t sp;
+	uint64_t fp; /* rbp, x29 */
+	uint64_t lr; /* x30; 0 on x86-64 */
+	uint64_t bx; /* rbx; 0 on arm64 */
+};
+
+/* Executable memory of the address space, and what is mapped there. */
+struct coll_code_range {
+	uint64_t start, end;
+	/* as struct coll_place has them: the handle, and @at of the first address */
+	uint64_t handle, at;
+};
+
+struct coll_user_stack {
+	uint16_t machine; /* as ELF numbers them, EM_X86_64 or EM_AARCH64 */
+	bool none;        /* the registers could not be had: nothing else holds */
+	struct coll_registers regs;
+	const void *bytes; /* a copy of the stack, from @regs.sp on; not aligned */
+	size_t size;
+	/* There is no more above, or it could not be copied.  Else as much was copied as
+	 * was asked for. */
+	bool whole;
+	/*
+	 * All executable ranges that the registers and the copy point into, in any
+	 * order; NULL and 0 from sources that do not tell, where the collector's own
+	 * knowledge of mappings is to be asked.  @ranges_cut: there are more.
+	 */
+	const struct coll_code_range *ranges;
+	size_t nr_ranges;
+	bool ranges_cut;
+};
+
+#endif

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collector/who/jit_ask.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "collector/who/jit_files.h"
+#include "collector/who/numbers.h"
+#include "collector/who/procfs.h"
+#include "libspec/jit/jit_file.h"
+#include "libspec/jit/jitdump.h"
+#include "libspec/jit/perf_map.h"
+
+enum { MAX_PATH = 4096 };
+
+/* ---- the process's /tmp */
+
+/* The last number of a line of /proc/PID/status, or its second one. */
+static bool status_number(const char *text, const char *key, bool last, uint32_t *out)
+{
+	const char *at = strstr(text, key);
+	char *end;
+
+	if (!at)
+		return false;
+	at += strlen(key);
+	*out = (uint32_t)strtoul(at, &end, 10);
+	while (*end == '\t' || *end == ' ') {
+		*out = (uint32_t)strtoul(end, &end, 10);
+		if (!last)
+			break;
+	}
+	return true;
+}
+
+static int read_status(uint32_t tgid, struct coll_jit_held *h)
+{
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+	char path[64];
+	int rc;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/status", tgid);
+	rc = file_slurp(AT_FDCWD, path, 1 << 16, &text, NULL);
+	if (rc)
+		return rc == -ENOENT ? -ESRCH : rc;
+	if (!status_number(strbuf_str(&text), "\nUid:\t", false, &h->uid))
+		return -EBADMSG;
+	if (!status_number(strbuf_str(&text), "\nNSpid:\t", true, &h->nspid))
+		h->nspid = tgid;
+	return 0;
+}
+
+/* "/home/u/jit-123.dump" */
+static bool is_dump(const char *path)
+{
+	const char *name = strrchr(path, '/');
+	size_t digits;
+
+	if (!name || strncmp(name, "/jit-", 5) != 0)
+		return false;
+	digits = strspn(name + 5, "0123456789");
+	return digits && !strcmp(name + 5 + digits, ".dump");
+}
+
+/* The jitdump that it has mapped, as the format wants it to. */
+static void find_dump(uint32_t tgid, struct coll_jit_held *h, struct strbuf *out)
+{
+	CLEANUP(close_file) FILE *f = NULL;
+	CLEANUP(free_ptr) char *line = NULL;
+	size_t cap = 0;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/maps", tgid);
+	f = fopen(path, "re");
+	while (f && getline(&line, &cap, f) > 0) {
+		struct coll_mmap m;
+
+		line[strcspn(line, "\n")] = '\0';
+		if (!coll_proc_maps_line(line, &m) || !is_dump(m.filename) ||
+		    strlen(m.filename) >= MAX_PATH)
+			continue;
+		h->inode = m.inode;
+		h->path_len = (uint32_t)strlen(m.filename);
+		strbuf_add(out, m.filename, h->path_len);
+		return;
+	}
+}
+
+void coll_jit_answer_hold(char *question, size_t len, struct strbuf *out, int *file)
+{
+	struct coll_jit_held h = { .code = -EBADMSG };
+	size_t at = out->len;
+	struct stat st;
+	uint32_t tgid;
+	char path[64];
+
+	if (len != sizeof(tgid))
+		return;
+	memcpy(&tgid, question, sizeof(tgid));
+	strbuf_add(out, &h, sizeof(h));
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/root/tmp", tgid);
+	h.start_ns = coll_proc_start(tgid);
+	*file = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	h.code = *file >= 0 ? 0 : errno == ENOENT ? -ESRCH : -errno;
+	if (!h.code && fstat(*file, &st))
+		h.code = -errno;
+	if (!h.code)
+		h.code = read_status(tgid, &h);
+	if (!h.code)
+		find_dump(tgid, &h, out);
+	/* all of it is of one process */
+	if (!h.code &&
+	    (!h.start_ns || !coll_same_start(coll_proc_start(tgid), h.start_ns)))
+		h.code = -ESRCH;
+	if (!strbuf_error(out))
+		memcpy(out->data + at, &h, sizeof(h));
+}
+
+/* ---- its names */
+
+struct fetching {
+	struct coll_jit_fetch q;
+	const struct coll_jit_region *regions;
+	const char *dump; /* path; "": none */
+	struct coll_jit_files files;
+	struct coll_jit_fetched done;
+	struct spec_jit_list codes;
+};
+
+static void take_names(struct fetching *f)
+{
+	struct coll_jit_files *files = &f->files;
+	struct err why = { 0 };
+	int rc;
+
+	if (spec_jit_perf_map(files->map.data, files->map.len, &f->codes))
+		coll_jit_files_tell(files, files->map_path,
+				    "could not be read: out of memory");
+	if (!files->dump.len)
+		return;
+	rc = spec_jit_jitdump(files->dump.data, files->dump.len, &f->codes, &why);
+	if (rc)
+		coll_jit_files_tell(files, f->dump, why.code ? why.msg : strerror(-rc));
+}
+
+/* ---- what of it is kept */
+
+/* Cuts an entry to the region that it begins in; false: it begins in none. */
+static bool is_inside(const struct fetching *f, struct spec_jit_code *c)
+{
+	size_t lo = 0, hi = f->q.nr_regions;
+
+	while (lo < hi) { /* the first region that ends behind it */
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (f->regions[mid].end <= c->start)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == f->q.nr_regions || f->regions[lo].start > c->start)
+		return false;
+	if (c->size > f->regions[lo].end - c->start)
+		c->size = f->regions[lo].end - c->start;
+	return true;
+}
+
+static void tell_number(struct fetching *f, const char *what, uint64_t nr)
+{
+	if (nr)
+		strbuf_printf(&f->files.lines,
+			      "names of code made at run time: process %" PRIu32
+			      ": %" PRIu64 " %s\n",
+			      f->q.tgid, nr, what);
+}
+
+static int settle(struct fetching *f)
+{
+	struct spec_jit_list *l = &f->codes;
+	uint64_t overlapped = 0;
+	size_t kept = 0;
+	int rc;
+
+	for (size_t i = 0; i < l->codes.len; i++)
+		if (is_inside(f, &l->codes.data[i]))
+			l->codes.data[kept++] = l->codes.data[i];
+	tell_number(f, "entries left out: they are of no sampled memory without a file",
+		    l->codes.len - kept);
+	l->codes.len = kept;
+	rc = spec_jit_settle(l, &overlapped);
+	tell_number(f, "entries overlap later ones, which win", overlapped);
+	tell_number(f, "lines or records are no entries and were passed over", l->bad);
+	tell_number(f, "entries behind the first million were left out", l->too_many);
+	tell_number(f, "names were cut to 512 bytes", l->cut);
+	return rc;
+}
+
+/* The lines as a file in memory; -1. */
+static int make_lines(struct fetching *f)
+{
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+	CLEANUP(close_fd) int fd = -1;
+
+	if (!f->codes.codes.len)
+		return -1;
+	spec_jit_lines(&f->codes, &text);
+	fd = memfd_create("opfs-jit", MFD_CLOEXEC);
+	if (fd < 0 || strbuf_error(&text) || file_write_all(fd, text.data, text.len)) {
+		tell_number(f, "entries lost: out of memory", f->codes.codes.len);
+		return -1;
+	}
+	f->done.nr_codes = (uint32_t)f->codes.codes.len;
+	return take_fd(&fd);
+}
+
+bool coll_jit_take_question(const char *question, size_t len, struct coll_jit_fetch *q,
+			    const struct coll_jit_region **regions, const char **dump)
+{
+	size_t bytes;
+
+	if (len < sizeof(*q))
+		return false;
+	memcpy(q, question, sizeof(*q));
+	bytes = q->nr_regions * sizeof(**regions);
+	if (q->nr_regions > COLL_JIT_MAX_REGIONS || len - sizeof(*q) < bytes)
+		return false;
+	*regions = (const void *)(question + sizeof(*q));
+	*dump = question + sizeof(*q) + bytes; /* a NUL is behind every question */
+	return true;
+}
+
+void coll_jit_answer_fetch(char *question, size_t len, struct strbuf *out, int *file)
+{
+	struct fetching f = { 0 };
+
+	if (!coll_jit_take_question(question, len, &f.q, &f.regions, &f.dump))
+		return;
+	coll_jit_files_read(&f.files, &f.q, f.dump);
+	take_names(&f);
+	if (f.codes.codes.len || f.codes.bad) {
+		if (settle(&f))
+			tell_number(&f, "entries lost: out of memory", f.codes.codes.len);
+		else
+			*file = make_lines(&f);
+	}
+	f.done.found = f.files.found;
+	strbuf_add(out, &f.done, sizeof(f.done));
+	strbuf_add(out, f.files.lines.data, f.files.lines.len);
+	spec_jit_list_fini(&f.codes);
+	coll_jit_files_fini(&f.files);
+}

@@ -1,0 +1,95 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Stacks through code made at run time, as its makers say that it is unwound.
+
+bats_require_minimum_version 1.5.0
+load ../lib/record
+load ../lib/opfs
+load ../lib/daemon
+
+setup_file()
+{
+	need_programs
+	can_record
+	[ "$(uname -m)" = x86_64 ] || skip "code of x86-64"
+	chmod 755 "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR"
+	"${CC:-gcc}" -O1 -g -fomit-frame-pointer -fno-optimize-sibling-calls \
+		-o "$BATS_FILE_TMPDIR/jit_stack" "$progs/jit_stack.c"
+}
+
+setup()
+{
+	cd "$BATS_TEST_TMPDIR"
+	daemon_setup
+	jit=$BATS_FILE_TMPDIR/jit_stack
+	py="python3 $progs/jitdump.py"
+	map='/tmp/perf-$JIT_PID.map'
+	trampolines='printf "%s b py::one:/x.py\n" $JIT_AT >'$map'; '
+	second='printf "%x b py::two:/x.py\n" $((0x$JIT_AT + 16)) >>'$map'; '
+	dump="$py --frame=40,11 jit-1.dump \$JIT_CODE dumped"
+}
+
+teardown()
+{
+	daemon_teardown
+	[ ! -d s/samples/current/jit ] ||
+		rm -f /tmp/perf-"$(ls s/samples/current/jit)".map
+}
+
+# leads STACK: is that how leaf() is called, but in a sample of fifty?
+leads()
+{
+	opfs cat current/stacks.folded | cut -c1-200 >folded
+	grep -F ';leaf ' folded
+	awk -v want="$1" '/;leaf [0-9]+$/ { all += $NF }
+		index($0, want " ") { n += $NF }
+		END { print n, "of", all; exit all < 100 || n < all * 0.98 }' folded
+}
+
+@test "stacks go through trampolines as CPython's, and code with unwinding information" {
+	record --session-dir s --callgraph=dwarf -F 1999 -- "$jit" 0.5 \
+		"$trampolines$second$dump" jit-1.dump
+	leads ';main;py::one:/x.py_[j];one;py::two:/x.py_[j];two;dumped_[j];leaf'
+}
+
+@test "trampolines that are not told yet are unwound as those beside them" {
+	record --session-dir s --callgraph=dwarf -F 1999 -- "$jit" 0.5 \
+		"$trampolines$dump" jit-1.dump
+	leads ';main;py::one:/x.py_[j];one;[[jit]]_[j];two;dumped_[j];leaf'
+}
+
+@test "where nobody tells, a stack ends, and says why" {
+	record --session-dir s --callgraph=dwarf -F 1999 -- "$jit" 0.5
+	opfs cat current/stacks.folded >folded
+	grep -qF '[truncated: no unwind table]' folded
+	[ "$(cat s/samples/current/stats/stacks_no_unwind)" -gt 100 ]
+}
+
+@test "a daemon that rotates has names and stacks in each session" {
+	can_run_daemon
+	busy_start "$jit" 1000 "echo \$JIT_PID >number; $trampolines$second$dump" \
+		jit-1.dump
+	wait_for test -e jit-1.dump
+	daemon -e TIMER --frequency=997 --callgraph=dwarf --rotate=2s
+	wait_for is rotations -ge 3
+	busy_end
+	end_daemon
+	all_sealed
+	[ "$(rotated | wc -l)" -ge 3 ]
+	whole=';main;py::one:.*_[[]j];one;py::two:.*_[[]j];two;dumped_[[]j];leaf '
+	seen=0
+	for session in $(rotated); do
+		# on a busy machine it may have had no time during one of them
+		D=$dir opfs cat "$session/image:jit_stack/stacks.folded" >folded ||
+			continue
+		read -r n all < <(awk '/;leaf [0-9]+$/ { all += $NF }
+			$0 ~ whole { n += $NF }
+			END { print n + 0, all + 0 }' whole="$whole" folded)
+		echo "$n of $all"
+		[ "$all" -ge 50 ] || continue
+		[ $((n * 100)) -ge $((all * 95)) ]
+		seen=$((seen + 1))
+	done
+	[ $seen -ge 2 ]
+	rm -f "/tmp/perf-$(<number).map"
+}
