@@ -4,10 +4,15 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/dirlist.h"
 #include "base/escape.h"
+#include "base/file.h"
+#include "base/number.h"
 #include "base/strbuf.h"
+#include "libspec/jit/jit_file.h"
 #include "libspec/name/glob.h"
 #include "libspec/session/manifest.h"
 #include "libspec/session/session.h"
@@ -188,6 +193,52 @@ static void check_stacks(struct check *c, const struct catalog *cat)
 	check_total(c, cat);
 }
 
+/* ---- names of code made at run time */
+
+static void check_names(struct check *c, int jit_fd, int session_fd, const char *name)
+{
+	CLEANUP(spec_jit_list_fini) struct spec_jit_list l = { 0 };
+	char path[SPEC_JIT_PATH], what[96];
+	struct err why = { 0 };
+	uint64_t tgid;
+
+	if (!number_parse(name, 10, INT32_MAX, &tgid)) {
+		snprintf(path, sizeof(path), SPEC_JIT_DIR "/%.20s", name);
+		fault(c, path, "no process is called so");
+		return;
+	}
+	spec_jit_path((uint32_t)tgid, path);
+	if (faccessat(jit_fd, name, R_OK, AT_EACCESS | AT_SYMLINK_NOFOLLOW) &&
+	    errno == EACCES)
+		return; /* not for who asks */
+	if (spec_jit_read(session_fd, (uint32_t)tgid, &l, NULL, NULL, &why)) {
+		fault(c, path, why.msg);
+	} else if (l.bad) {
+		snprintf(what, sizeof(what), "%" PRIu64 " of its lines are no entries",
+			 l.bad);
+		fault(c, path, what);
+	}
+}
+
+static void check_jit(struct check *c, const struct catalog *cat)
+{
+	CLEANUP(names_fini) struct names list = { 0 };
+	int session_fd = cat->dirs[0].fd;
+	CLEANUP(close_fd) int fd = -1;
+	int rc;
+
+	if (session_fd < 0)
+		return;
+	fd = file_open_within(session_fd, SPEC_JIT_DIR, O_RDONLY | O_DIRECTORY);
+	if (fd == -ENOENT)
+		return;
+	rc = fd < 0 ? fd : dirlist_read(fd, &list);
+	if (rc)
+		fault(c, SPEC_JIT_DIR, strerror(-rc));
+	for (size_t i = 0; i < list.len; i++)
+		check_names(c, fd, session_fd, list.data[i]);
+}
+
 /* ---- MANIFEST */
 
 enum manifest_state { MANIFEST_NONE, MANIFEST_COMPARED };
@@ -259,6 +310,7 @@ static int check_session(int session_dir_fd, const char *name)
 	check_files(&c, cat);
 	check_figures(&c, cat);
 	check_stacks(&c, cat);
+	check_jit(&c, cat);
 	state = check_manifest(&c, cat->dirs[0].fd, &nr);
 	print_result(&c, cat, state, nr);
 	return c.faults ? CLI_FAILED : CLI_OK;

@@ -72,9 +72,12 @@ struct end {
 	uint32_t *rows; /* of each slot: 1 + row, or 0 */
 };
 
-static size_t nr_slots(const struct sym_table *table)
+/* Its symbols, the functions that are inlined in it, and all other code. */
+static size_t nr_slots(const struct profile_build *b, uint32_t image)
 {
-	return (table ? table->nr_syms : 0) + 1;
+	const struct sym_table *table = b->p->images[image].table;
+
+	return (table ? table->nr_syms : 0) + (b->inlined ? b->inlined[image].nr : 0) + 1;
 }
 
 static uint64_t offset_of(const struct end *e, uint64_t key)
@@ -108,9 +111,17 @@ static uint64_t join(uint32_t high, uint32_t low)
 	return (uint64_t)high << 32 | low;
 }
 
-static size_t slot_of(const struct sym_table *table, const struct sym *sym)
+static size_t slot_of(const struct profile_build *b, uint32_t image,
+		      const struct sym *sym)
 {
-	return sym ? (size_t)(sym - table->syms) : nr_slots(table) - 1;
+	const struct sym_table *table = b->p->images[image].table;
+
+	if (!sym)
+		return nr_slots(b, image) - 1;
+	if (sym->flags & SYM_INLINED)
+		return (table ? table->nr_syms : 0) +
+		       (size_t)(sym - b->inlined[image].syms);
+	return (size_t)(sym - table->syms);
 }
 
 static int compare_places(const struct profile_row *a, const struct profile_row *b)
@@ -125,7 +136,6 @@ static void note_rows(const struct arcs *a, const struct profile_row *like,
 		      uint32_t *rows)
 {
 	const struct profile_build *b = a->b;
-	const struct sym_table *table = b->p->images[like->image].table;
 	size_t at = 0, end = a->nr_old;
 
 	while (at < end) {
@@ -137,7 +147,7 @@ static void note_rows(const struct arcs *a, const struct profile_row *like,
 			end = mid;
 	}
 	for (; at < a->nr_old && !compare_places(&b->rows.data[at], like); at++)
-		rows[slot_of(table, b->rows.data[at].sym)] = (uint32_t)at + 1;
+		rows[slot_of(b, like->image, b->rows.data[at].sym)] = (uint32_t)at + 1;
 }
 
 /* The rows of an application's image by slot; NULL: no memory. */
@@ -149,7 +159,7 @@ static uint32_t *rows_of_pair(struct arcs *a, uint32_t app, uint32_t image)
 
 	if (map_u64_get(&a->pairs, join(app, image), &at))
 		return a->rows.data[at];
-	rows = calloc(nr_slots(a->b->p->images[image].table), sizeof(*rows));
+	rows = calloc(nr_slots(a->b, image), sizeof(*rows));
 	if (!rows || vec_push(&a->rows, rows)) {
 		free(rows);
 		return NULL;
@@ -171,12 +181,12 @@ static int enter_end(struct arcs *a, struct end *e, uint32_t app, uint32_t image
 	return e->rows ? 0 : -ENOMEM;
 }
 
-/* @sym: of @e's table, or NULL */
+/* @sym: of @e's image, or NULL */
 static int row_of_symbol(struct arcs *a, const struct end *e, const struct sym *sym,
 			 uint32_t *out)
 {
 	struct profile_place at = { .app = e->app, .image = e->image, .sym = sym };
-	uint32_t *row = &e->rows[slot_of(e->table, at.sym)];
+	uint32_t *row = &e->rows[slot_of(a->b, e->image, sym)];
 
 	if (!*row) {
 		if (!profile_add_row(a->b, &at))

@@ -28,6 +28,11 @@ struct profile_where {
 	struct sym_found *found;         /* below image-path:; NULL: not given */
 };
 
+struct profile_inlined {  /* the functions that are inlined in an image */
+	struct sym *syms; /* SYM_INLINED; begin at the first byte that was asked for */
+	size_t nr;
+};
+
 struct profile_build {
 	struct profile *p;
 	const struct profile_query *q;
@@ -38,6 +43,7 @@ struct profile_build {
 	const size_t *first_stack; /* of a slice: of each file of the catalog the first
 				    * of its stacks, and the end; else NULL */
 	uint32_t kernel_app; /* with merge_kernel: that of the kernel and its modules */
+	const struct profile_inlined *inlined; /* of each image; NULL: not asked for */
 	uint64_t hit_bytes;
 	struct profile_where where;
 	struct sym_cache *syms;

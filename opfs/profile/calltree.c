@@ -197,7 +197,8 @@ static int compare_funcs(const void *x, const void *y, void *ctx)
 static int key_of(const struct calltree_func *f, struct strbuf *out)
 {
 	strbuf_reset(out);
-	strbuf_printf(out, "%s\n%s", basename(f->image), f->name);
+	strbuf_printf(out, "%s\n%s\n%d", basename(f->image), f->name,
+		      f->kind == FRAME_INLINED);
 	return strbuf_error(out);
 }
 

@@ -18,7 +18,9 @@ enum frame_kind {
 	FRAME_PROGRAM, /* code of the application's own binary */
 	FRAME_LIBRARY, /* of another file */
 	FRAME_MEMORY,  /* memory that no file backs */
+	FRAME_JIT,     /* code made at run time that has names */
 	FRAME_KERNEL,  /* the kernel or a module */
+	FRAME_INLINED, /* inlined into the function before, whatever that is */
 	FRAME_NONE,    /* no code: why the stack ends early, "[truncated: depth limit]" */
 	FRAME_NR_KINDS
 };

@@ -30,8 +30,12 @@ static void finding_fini(struct finding *f)
 	free(f->kinds);
 }
 
-static enum frame_kind kind_of(const struct catalog_image *img)
+static enum frame_kind kind_of(const struct profile *p, size_t image)
 {
+	const struct catalog_image *img = &p->cat->images[image];
+
+	if (p->images[image].jit)
+		return FRAME_JIT;
 	return img->kernel ? FRAME_KERNEL : img->label ? FRAME_MEMORY : FRAME_LIBRARY;
 }
 
@@ -43,7 +47,7 @@ static int find_kinds(struct finding *f)
 	if (!f->kinds)
 		return -ENOMEM;
 	for (size_t i = 0; i < cat->nr_images; i++)
-		f->kinds[i] = kind_of(&cat->images[i]);
+		f->kinds[i] = kind_of(f->b->p, i);
 	for (size_t i = 0; i < f->s->nr_files; i++) {
 		enum frame_kind *kind = &f->kinds[f->s->files[i].file->app];
 
@@ -161,11 +165,11 @@ static int name_end(struct finding *f, uint64_t why, const char **out)
  * reasons: those that nobody knows are one. */
 static int find_ends(struct finding *f, size_t first)
 {
-	uint32_t of[SPEC_STACK_NOT_STORED + 1] = { 0 };
+	uint32_t of[SPEC_STACK_ENDS] = { 0 };
 
 	for (size_t i = first; i < f->s->nr_frames; i++) {
 		struct profile_frame *frame = &f->s->frames[f->order[i]];
-		uint64_t why = frame->off <= SPEC_STACK_NOT_STORED ? frame->off : 0;
+		uint64_t why = frame->off < SPEC_STACK_ENDS ? frame->off : 0;
 		struct profile_func func = { .image = CATALOG_NO_IMAGE,
 					     .kind = FRAME_NONE };
 

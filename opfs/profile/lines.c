@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/parallel.h"
 #include "base/vec.h"
+#include "opfs/profile/stacks.h"
 
 /* Places with samples that are no further apart than this are asked for as one range. */
 enum { NEAR = 16 };
@@ -53,11 +54,9 @@ static bool is_of(const struct profile_row *row, const struct profile_image *img
 	       (t && row->sym >= t->syms && row->sym < t->syms + t->nr_syms);
 }
 
-static bool has_code(const struct lines_query *q, const struct profile_row *row)
+static bool has_code(const struct profile_image *img)
 {
-	const struct profile_image *img = &q->p->images[row->image];
-
-	return img->table && img->has_job && is_of(row, img);
+	return img->table && img->has_job;
 }
 
 static struct lines_job *job_of(struct lines_load *load, uint32_t image)
@@ -88,7 +87,7 @@ static int add_hits(struct lines_job *j, const struct profile_row *row)
 
 static bool has_places(enum lines_of what)
 {
-	return what == LINES_OF_HITS || what == LINES_OF_ALL;
+	return what == LINES_OF_PLACES || what == LINES_OF_HITS || what == LINES_OF_ALL;
 }
 
 static bool has_functions(enum lines_of what)
@@ -101,11 +100,12 @@ static int add_row(struct lines_load *load, const struct profile_row *row)
 	struct lines_job *j;
 	struct sym_range range;
 
-	if (!has_code(load->q, row))
+	if (!has_code(&load->q->p->images[row->image]) ||
+	    !is_of(row, &load->q->p->images[row->image]))
 		return 0;
 	if (has_places(load->q->what) && add_hits(job_of(load, row->image), row))
 		return -ENOMEM;
-	if (!row->sym)
+	if (!row->sym || load->q->what == LINES_OF_PLACES)
 		return 0;
 	range = (struct sym_range){ row->sym->off, row->sym->off + 1 };
 	if (has_functions(load->q->what) && row->sym->size)
@@ -116,7 +116,26 @@ static int add_row(struct lines_load *load, const struct profile_row *row)
 	return vec_push(&j->ranges, range);
 }
 
-static int add_rows(struct lines_load *load)
+static int add_frames(struct lines_load *load)
+{
+	const struct lines_query *q = load->q;
+
+	for (size_t i = 1; q->frames && i < q->p->stacks->nr_frames; i++) {
+		const struct profile_frame *f = &q->p->stacks->frames[i];
+		struct sym_range range;
+
+		if (!q->frames[i] || f->image == CATALOG_NO_IMAGE ||
+		    !has_code(&q->p->images[f->image]))
+			continue;
+		range.off = profile_frame_off(q->p, f);
+		range.end = range.off + 1;
+		if (vec_push(&job_of(load, f->image)->ranges, range))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int add_all(struct lines_load *load)
 {
 	const struct lines_query *q = load->q;
 	size_t nr = q->rows ? q->nr_rows : q->p->nr_rows;
@@ -124,6 +143,8 @@ static int add_rows(struct lines_load *load)
 	for (size_t i = 0; i < nr; i++)
 		if (add_row(load, q->rows ? q->rows[i] : &q->p->rows[i]))
 			return -ENOMEM;
+	if (add_frames(load))
+		return -ENOMEM;
 	for (size_t i = 0; i < load->nr_jobs; i++) {
 		struct lines_job *j = &load->jobs[i];
 
@@ -227,7 +248,7 @@ static int load_init(struct lines_load *load)
 
 	load->jobs = calloc(nr + 1, sizeof(*load->jobs));
 	load->job_of = calloc(nr + 1, sizeof(*load->job_of));
-	return load->jobs && load->job_of ? add_rows(load) : -ENOMEM;
+	return load->jobs && load->job_of ? add_all(load) : -ENOMEM;
 }
 
 int lines_wanted(const struct lines_query *q,
@@ -284,6 +305,15 @@ void lines_free(struct lines *l)
 		sym_lines_put(l->of[i]);
 	arena_fini(&l->arena);
 	free(l);
+}
+
+size_t lines_bytes(const struct lines *l)
+{
+	size_t sum = sizeof(*l) + l->arena.total;
+
+	for (size_t i = 0; i < l->nr; i++)
+		sum += l->of[i] ? l->of[i]->bytes : 0;
+	return sum;
 }
 
 /* ---- answers */

@@ -21,9 +21,10 @@ struct lines;
 
 enum lines_of {
 	LINES_OF_SYMBOLS, /* first byte of the symbol of each row */
-	LINES_OF_HITS,    /* the same and all places with samples; needs PROFILE_HITS */
+	LINES_OF_PLACES,  /* all places with samples; needs PROFILE_HITS */
+	LINES_OF_HITS,    /* both */
 	LINES_OF_CODE,    /* every byte of the symbol of each row */
-	LINES_OF_ALL,     /* the same and all places with samples; needs PROFILE_HITS */
+	LINES_OF_ALL,     /* the same and all places with samples */
 };
 
 struct lines_query {
@@ -32,7 +33,9 @@ struct lines_query {
 		*rows; /* of @p, borrowed for the call; NULL: all */
 	size_t nr_rows;
 	enum lines_of what;
-	unsigned flags;         /* SYM_LINES_INLINES or 0 */
+	const uint8_t
+		*frames; /* of p->stacks: 1 of each that is wanted too; NULL: none */
+	unsigned flags;  /* as sym_server_lines() has them */
 	struct sym_cache *syms; /* NULL: no image has lines */
 	const struct viewer *v; /* whose rights open binaries; NULL: this process's */
 };
@@ -68,7 +71,8 @@ int lines_wanted(const struct lines_query *q,
 /* No lines at all; and those of one image, whose reference is taken over. */
 struct lines *lines_new(const struct profile *p); /* NULL: out of memory */
 void lines_set(struct lines *l, uint32_t image, struct sym_lines *of);
-void lines_free(struct lines *l); /* NULL is fine */
+void lines_free(struct lines *l);          /* NULL is fine */
+size_t lines_bytes(const struct lines *l); /* what they cost in memory */
 static inline void lines_freep(struct lines **l)
 {
 	lines_free(*l);

@@ -14,6 +14,9 @@
 #include "opfs/profile/find.h"
 #include "opfs/profile/funcs.h"
 #include "opfs/profile/images.h"
+#include "opfs/profile/jit.h"
+#include "opfs/profile/join.h"
+#include "opfs/profile/lines.h"
 #include "opfs/profile/stacks.h"
 #include "opfs/profile/symbols.h"
 
@@ -221,12 +224,11 @@ static bool find_region(const struct profile_build *b, const struct catalog_imag
 	return found;
 }
 
-static bool has_regions(const struct profile_build *b)
+/* Memory without a file may be shown as something else here. */
+static bool has_memory(const struct catalog *cat)
 {
-	struct spec_image name;
-
-	for (size_t i = 0; i < b->q->cat->nr_images; i++)
-		if (find_region(b, &b->q->cat->images[i], &name))
+	for (size_t i = 0; i < cat->nr_images; i++)
+		if (cat->images[i].label)
 			return true;
 	return false;
 }
@@ -257,7 +259,7 @@ static int take_catalog(struct profile_build *b)
 	static char shown[] = "[" SPEC_MATCH_KERNEL "]";
 	struct catalog *of = b->q->cat, *c;
 
-	if (!b->q->merge_kernel && !has_regions(b)) {
+	if (!b->q->merge_kernel && !has_memory(of)) {
 		b->p->cat = catalog_get(of);
 		return 0;
 	}
@@ -316,6 +318,8 @@ static int load_symbols(struct profile_build *b)
 	int rc = sliced ? 0 : profile_load_images(b);
 
 	if (!rc && !sliced)
+		rc = profile_load_jit(b);
+	if (!rc && !sliced)
 		rc = profile_find_funcs(b);
 	if (!rc)
 		rc = profile_count(b);
@@ -327,6 +331,8 @@ static int load_symbols(struct profile_build *b)
 		rc = profile_read_arcs(b);
 	if (!rc)
 		rc = profile_name_rows(b);
+	if (!rc)
+		rc = profile_join_jit(b);
 	return rc ? rc : keep_lists(b);
 }
 
@@ -532,6 +538,7 @@ void profile_put(struct profile *p)
 	if (!p || __atomic_sub_fetch(&p->refs, 1, __ATOMIC_ACQ_REL) > 0)
 		return;
 	cache_free(p->made);
+	lines_free(p->inlines);
 	profile_put(p->base);
 	if (p->parent || p->whole) {
 		profile_put(p->parent);

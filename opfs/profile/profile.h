@@ -83,6 +83,7 @@ struct profile_pair { /* what one image collected inside one application */
 
 struct profile_image { /* parallel to catalog->images; set for those selected */
 	bool used;
+	bool jit;   /* code made at run time: @table is of names that the session kept */
 	bool whole; /* in a comparison: its functions are known on one side only */
 	struct sym_table *table; /* NULL: shown as itself */
 	/* With a table SYM_NO_SYMBOLS: it has names of PLT entries only, and entries. */
@@ -93,11 +94,13 @@ struct profile_image { /* parallel to catalog->images; set for those selected */
 	struct sym_job job; /* loaded it, and loads its lines and code; without cred */
 };
 
-#define PROFILE_PAIRS 0u   /* totals of applications and images: enough for summary */
-#define PROFILE_SYMBOLS 1u /* rows by symbol too */
-#define PROFILE_HITS 3u    /* and where in them the samples are */
-#define PROFILE_STACKS 9u  /* rows by symbol, and the stacks */
-#define PROFILE_ARCS 13u   /* and the arcs between rows */
+#define PROFILE_PAIRS 0u    /* totals of applications and images: enough for summary */
+#define PROFILE_SYMBOLS 1u  /* rows by symbol too */
+#define PROFILE_HITS 3u     /* and where in them the samples are */
+#define PROFILE_STACKS 9u   /* rows by symbol, and the stacks */
+#define PROFILE_ARCS 13u    /* and the arcs between rows */
+#define PROFILE_INLINES 19u /* hits; code is of the functions inlined there */
+#define PROFILE_INLINES_LINES 51u /* and of these the source lines are known */
 
 static inline bool profile_has_arcs(unsigned needs)
 {
@@ -117,6 +120,7 @@ struct profile {
 	struct profile_arc *arcs; /* by caller, then callee */
 	struct profile_image *images;
 	const struct profile_stacks *stacks; /* NULL: none were recorded, or loaded */
+	struct lines *inlines; /* with PROFILE_INLINES: what tells them; else NULL */
 	const uint32_t
 		*selected; /* file indices of the catalog: @nr_selected flat ones, then
 			    * @nr_arc_files of arcs */
@@ -131,8 +135,8 @@ struct profile {
 		*base; /* NULL, or the older side of profile_compare(): a reference */
 	struct profile *parent; /* NULL, or the one that profile_filter() chose from: a
 				 * reference; @images and the rows' strings are its own */
-	/* NULL, or the one whose stacks this is a slice of, see profile_slice(): a
-	 * reference; @images and the rows' strings are its own */
+	/* NULL, or the one that this is a slice of, see profile_slice(), or the same as,
+	 * see profile_inline(): a reference; @images and the rows' strings are its own */
 	struct profile *whole;
 	/* Loading it anew may then show more: where a binary was missing or only exported
 	 * names are known, another file may have been installed.  See base/until.h. */

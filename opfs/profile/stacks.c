@@ -28,7 +28,7 @@ struct reading {
 	VEC(struct profile_stack) stacks;
 	struct map known; /* frame -> index; where several sessions are summed */
 	bool several;
-	uint32_t ends[SPEC_STACK_NOT_STORED + 1]; /* frames that stand for no stack */
+	uint32_t ends[SPEC_STACK_ENDS]; /* frames that stand for no stack */
 	/* of the session at hand: */
 	const struct catalog_dir *dir;
 	struct spec_stacks table;

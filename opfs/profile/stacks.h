@@ -18,6 +18,7 @@ struct profile_frame {   /* below its caller */
 	uint32_t image;  /* in the catalog; CATALOG_NO_IMAGE: no frame, see @off */
 	uint64_t off;    /* as in struct spec_stack_node */
 	uint32_t func;   /* index into funcs */
+	bool inlined;    /* the same code as the frame before: inlined there */
 };
 
 /* A function that is in a stack. */
@@ -52,8 +53,9 @@ struct profile_stack {
 };
 
 struct profile_stacks {
-	struct profile_frame *frames;           /* [0] is none */
-	struct profile_func *funcs;             /* by image; those without one last */
+	struct profile_frame *frames; /* [0] is none */
+	struct profile_func *funcs; /* by image; behind them those without one, then those
+				     * that are inlined */
 	const struct profile_stack_file *files; /* by application, then by class */
 	const struct profile_stack *stacks;     /* by file */
 	size_t nr_frames, nr_funcs, nr_files, nr_stacks;

@@ -368,8 +368,7 @@ static int collect_names(const struct profile_build *b, struct mangled *m)
 	return rc;
 }
 
-/* Every sampled function is at the end of a stack, whose names are known. */
-static int name_sliced(struct profile_build *b)
+int profile_name_from_stacks(struct profile_build *b)
 {
 	CLEANUP(map_u64_fini) struct map_u64 of_sym = { 0 };
 	uint64_t func;
@@ -391,7 +390,7 @@ int profile_name_rows(struct profile_build *b)
 	int rc;
 
 	if (b->first_stack)
-		return name_sliced(b);
+		return profile_name_from_stacks(b); /* each is at the end of one */
 	if (collect_names(b, &m))
 		return profile_no_memory(b);
 	if (!m.names.len)

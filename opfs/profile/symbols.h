@@ -18,5 +18,7 @@ struct profile_row *profile_add_row(struct profile_build *b,
 
 /* Gives the rows of symbols their demangled names. */
 int profile_name_rows(struct profile_build *b);
+/* The same for rows of functions in stacks, whose names are known.  0 or -ENOMEM. */
+int profile_name_from_stacks(struct profile_build *b);
 
 #endif

@@ -53,7 +53,8 @@ int profile_twin_compare(const struct profile_twin *a, const struct profile_twin
 	uint32_t both = a->len < b->len ? a->len : b->len;
 	int order = both ? memcmp(a->stem, b->stem, both) : 0;
 
-	return order ? order : (a->len > b->len) - (a->len < b->len);
+	order = order ? order : (a->len > b->len) - (a->len < b->len);
+	return order ? order : a->inlined - b->inlined;
 }
 
 /* ---- which of several */
@@ -114,6 +115,8 @@ static int image_twins(const struct profile_row *rows, size_t nr,
 			continue;
 		out[i].stem = rows[i].sym->name;
 		out[i].len = (uint32_t)stem_len(out[i].stem);
+		out[i].inlined = rows[i].sym->flags & SYM_INLINED;
+		out[i].nr = 1; /* an inlined one has its name for itself */
 		if (note_stem(&c, out[i].stem, out[i].len))
 			return -ENOMEM;
 	}
@@ -122,7 +125,7 @@ static int image_twins(const struct profile_row *rows, size_t nr,
 	if (count_all(&c, t))
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++) {
-		if (!rows[i].sym)
+		if (!rows[i].sym || out[i].inlined)
 			continue;
 		out[i].rank = c.rank[rows[i].sym - t->syms];
 		out[i].nr = *find_count(&c, out[i].stem, out[i].len);

@@ -10,6 +10,7 @@ struct profile_twin {
 	uint32_t len;     /* of it, without what differs from build to build */
 	uint32_t rank;    /* which of those of the name, in order of their offsets */
 	uint32_t nr;      /* how many the symbol table has */
+	bool inlined;     /* into others: never the function that the table has */
 };
 
 /**
@@ -19,7 +20,7 @@ struct profile_twin {
  * Returns 0 or -ENOMEM.
  */
 int profile_twins(const struct profile *p, struct profile_twin **out);
-/* Orders by name alone. */
+/* Orders by name, and whether it is inlined, alone. */
 int profile_twin_compare(const struct profile_twin *a, const struct profile_twin *b);
 
 #endif

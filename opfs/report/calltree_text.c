@@ -10,6 +10,7 @@
 #include "base/percent.h"
 #include "base/vec.h"
 #include "opfs/profile/calltree.h"
+#include "opfs/profile/inlines.h"
 #include "opfs/report/whole_stacks.h"
 
 #define THRESHOLD 0.5           /* percent, unless threshold: says otherwise */
@@ -86,6 +87,13 @@ static void add_titles(struct writer *w)
 	strbuf_printf(w->out, "%-*s%s\n", IMAGE_WIDTH, "image name", "function");
 }
 
+void calltree_text_name(const struct calltree_func *f, struct strbuf *out)
+{
+	escape_text(out, f->name);
+	if (f->kind == FRAME_INLINED)
+		strbuf_puts(out, PROFILE_INLINED);
+}
+
 static void add_image(struct writer *w, const struct calltree_func *f)
 {
 	const char *image = view_file_name(&w->job->o->view, f->image);
@@ -103,7 +111,7 @@ static void add_node(struct writer *w, const struct entry *e)
 	add_numbers(w, w->tree.total + e->node * nr, w->tree.self + e->node * nr);
 	add_image(w, f);
 	strbuf_fill(w->out, '.', e->depth);
-	escape_text(w->out, f->name);
+	calltree_text_name(f, w->out);
 	strbuf_putc(w->out, '\n');
 }
 

@@ -19,7 +19,9 @@ const struct report *report_find(const struct report_set *set, const char *name)
 
 unsigned report_needs(const struct report *r, const struct options *o)
 {
-	return r->needs | (r->needs_more ? r->needs_more(o) : 0);
+	unsigned needs = r->needs | (r->needs_more ? r->needs_more(o) : 0);
+
+	return r->inlines && o->inlines ? needs | PROFILE_INLINES : needs;
 }
 
 /* In a comparison, on either side. */

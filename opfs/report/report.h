@@ -41,8 +41,9 @@ struct report {
 	bool tells_losses; /* says itself what is missing in it and in other files */
 	bool session;      /* for whole sessions only: not below any selecting tag */
 	bool calls;        /* only where calls were recorded */
-	bool owner;        /* for the user who mounted only */
-	bool symbol; /* only in directories of symbol:, where it is listed; with @more:
+	bool inlines; /* with:inlines: it is of the functions that are inlined, too */
+	bool owner;   /* for the user who mounted only */
+	bool symbol;  /* only in directories of symbol:, where it is listed; with @more:
 			   * listed there, and in `more` elsewhere */
 	uint64_t
 		/* presenting tags that it takes: OPTION_TAG(); others are an error */

@@ -12,6 +12,7 @@ const struct report report_calltree = {
 	       "called",
 	.needs = PROFILE_STACKS,
 	.calls = true,
+	.inlines = true,
 	.tags = CALLTREE_TAGS,
 	.words = CALLTREE_WORDS,
 	.check = calltree_text_check,

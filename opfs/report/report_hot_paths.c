@@ -8,7 +8,7 @@
 #include "base/percent.h"
 #include "base/vec.h"
 #include "opfs/profile/calltree.h"
-#include "opfs/report/report.h"
+#include "opfs/report/calltree_text.h"
 #include "opfs/report/whole_stacks.h"
 
 /* The stacks with most samples, each from the outermost caller inwards. */
@@ -48,7 +48,7 @@ static void add_frame(const struct report_job *job, const struct calltree_func *
 		      struct strbuf *out)
 {
 	strbuf_putc(out, '\t');
-	escape_text(out, f->name);
+	calltree_text_name(f, out);
 	if (*f->image) {
 		strbuf_puts(out, "  (");
 		escape_text(out, view_file_name(&job->o->view, f->image));
@@ -128,10 +128,12 @@ const struct report report_hot_paths = {
 	.doc = "the ten stacks with most samples",
 	.needs = PROFILE_STACKS,
 	.calls = true,
+	.inlines = true,
 	.tags = OPTION_TAG(MERGE) | OPTION_TAG(SPLIT) | OPTION_TAG(INCLUDE_SYMBOLS) |
 		OPTION_TAG(EXCLUDE_SYMBOLS) | OPTION_TAG(DEMANGLE) | OPTION_TAG(WITH) |
 		OPTION_TAG(IMAGE_PATH) | OPTION_TAG(ROOT),
-	.words = OPTION_WITH(NO_HEADER) | OPTION_WITH(LONG_FILENAMES),
+	.words = OPTION_WITH(NO_HEADER) | OPTION_WITH(LONG_FILENAMES) |
+		 OPTION_WITH(INLINES),
 	.check = check,
 	.render = render_hot_paths,
 };

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/escape.h"
 #include "base/percent.h"
+#include "opfs/profile/lines.h"
 #include "opfs/report/header.h"
 #include "opfs/report/report.h"
 
@@ -259,6 +260,19 @@ static void add_source(const struct profile *p, const struct share *s, uint64_t 
 			  sym_source_name(img->table->source), out);
 }
 
+/* With with:inlines, whose inlined functions are not known, or not all of them. */
+static void add_no_inlines(const struct profile *p, const struct share *s, uint64_t total,
+			   struct strbuf *out)
+{
+	const struct sym_lines *l = p->inlines ? lines_image(p->inlines, s->image) : NULL;
+	const char *why = p->inlines ? lines_reason(p->inlines, s->image) : NULL;
+
+	if (!why && l && *l->reason)
+		why = l->reason;
+	if (why && p->images[s->image].table)
+		add_image(p, s->image, "no-inlines", s->samples, total, why, out);
+}
+
 static int compare_shares(const void *x, const void *y)
 {
 	const struct share *a = x, *b = y;
@@ -276,10 +290,8 @@ static int add_images(const struct profile *p, const uint64_t *samples,
 			    uint64_t total, struct strbuf *out);
 		bool outside; /* sorted by their samples outside every symbol */
 	} groups[] = {
-		{ add_unresolved, false },
-		{ add_remark, false },
-		{ add_outside, true },
-		{ add_source, false },
+		{ add_unresolved, false }, { add_remark, false }, { add_outside, true },
+		{ add_no_inlines, false }, { add_source, false },
 	};
 	CLEANUP(free_ptr)
 	struct share *shares = calloc(p->cat->nr_images + 1, sizeof(*shares));
@@ -334,6 +346,7 @@ const struct report report_status = {
 	.doc = "CPU, events, losses, damaged files, images without symbols and why",
 	.tells_losses = true,
 	.needs = PROFILE_SYMBOLS,
+	.inlines = true,
 	.tags = UINT64_MAX,
 	.words = UINT64_MAX,
 	.render = render_status,

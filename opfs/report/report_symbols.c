@@ -56,8 +56,9 @@ const struct report report_symbols = {
 	.doc = "samples by symbol, as opreport -l",
 	.needs = PROFILE_SYMBOLS,
 	.needs_more = needs_more,
+	.inlines = true,
 	.check = check,
 	.tags = REPORT_TAGS_ROWS | OPTION_TAG(SORT) | OPTION_TAG(DIFF),
-	.words = REPORT_WORDS_TABLE | OPTION_WITH(CHILDREN),
+	.words = REPORT_WORDS_TABLE | OPTION_WITH(CHILDREN) | OPTION_WITH(INLINES),
 	.render = render_symbols,
 };

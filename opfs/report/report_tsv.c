@@ -236,7 +236,8 @@ const struct report report_tsv = {
 	.doc = "the same for programs: event, application, image, symbol, samples, share "
 	       "...",
 	.needs = PROFILE_SYMBOLS,
+	.inlines = true,
 	.tags = REPORT_TAGS_ROWS | OPTION_TAG(SORT) | OPTION_TAG(DIFF),
-	.words = REPORT_WORDS_ROWS | OPTION_WITH(DEBUG_INFO),
+	.words = REPORT_WORDS_ROWS | OPTION_WITH(DEBUG_INFO) | OPTION_WITH(INLINES),
 	.render = render_tsv,
 };

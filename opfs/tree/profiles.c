@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "opfs/profile/filter.h"
+#include "opfs/profile/inlines.h"
 #include "opfs/profile/stacks.h"
 #include "opfs/tree/filter.h"
 #include "opfs/tree/frames.h"
@@ -359,8 +360,9 @@ static int filter(const struct ask *a, const struct place *p, struct tree_filter
 	return rc ? rc : profile_filter(full, tree_filter_keeps, f, out, a->err);
 }
 
-int tree_profile(const struct ask *a, const struct place *p, unsigned needs,
-		 struct profile **out)
+/* All that tags choose. */
+static int chosen_profile(const struct ask *a, const struct place *p, unsigned needs,
+			  struct profile **out)
 {
 	CLEANUP(tree_filter_fini)
 	struct tree_filter f = {
@@ -379,6 +381,73 @@ int tree_profile(const struct ask *a, const struct place *p, unsigned needs,
 		return filter(a, p, &f, full, out);
 	*out = TAKE(full);
 	return 0;
+}
+
+/* ---- inlined functions: what with:inlines makes of it */
+
+struct inlining {
+	const struct ask *a;
+	const struct place *p;
+	const struct options *o;
+	unsigned needs;
+};
+
+static int load_inlined(void *ctx, const struct viewer *v, void **obj, size_t *bytes,
+			struct err *err)
+{
+	CLEANUP(profile_putp) struct profile *from = NULL;
+	const struct inlining *x = ctx;
+	struct ask a = { .t = x->a->t, .v = v, .err = err };
+	const struct profile_inline_query q = {
+		.needs = x->needs, .demangle = x->o->demangle, .syms = a.t->syms, .v = v
+	};
+	struct profile *p;
+	unsigned needs = (x->needs & ~PROFILE_INLINES_LINES) | PROFILE_HITS;
+	int rc = chosen_profile(&a, x->p, needs, &from);
+
+	rc = rc ? rc : profile_inline(from, &q, &p, err);
+	if (rc)
+		return rc;
+	*obj = p;
+	*bytes = p->bytes;
+	return 0;
+}
+
+/* Tags choose samples by the functions that code is really in, wherever with:inlines
+ * stands in the path: so it changes no sum. */
+static int inlined_profile(const struct ask *a, const struct place *p, unsigned needs,
+			   struct profile **out)
+{
+	static const unsigned by_name[] = { SPEC_SYMBOL, SPEC_INCLUDE_SYMBOLS,
+					    SPEC_EXCLUDE_SYMBOLS };
+	CLEANUP(strbuf_fini) struct strbuf key = { 0 };
+	struct options o;
+	const struct inlining x = { a, p, &o, needs };
+
+	if (viewer_quick(a->v))
+		return -EAGAIN;
+	options_init(&o, p->spec);
+	strbuf_puts(&key, "inlines\n");
+	for (size_t i = 0; i < sizeof(by_name) / sizeof(by_name[0]); i++) {
+		const struct spec_value *v = p->spec->values[by_name[i]];
+
+		strbuf_printf(&key, "%d%zu:%s\n", v ? v->exact : 0,
+			      v ? strlen(v->raw) : 0, v ? v->raw : "");
+	}
+	tree_frames_key(p->spec, &key);
+	profile_key(a, p->cat, p->spec, p->sel, &o, needs, &key);
+	if (strbuf_error(&key))
+		return ask_no_memory(a);
+	return cache_get(a->t->cache, &profile_kind, key.data, key.len, load_inlined,
+			 (void *)(uintptr_t)&x, a->v, (void **)out, a->err);
+}
+
+int tree_profile(const struct ask *a, const struct place *p, unsigned needs,
+		 struct profile **out)
+{
+	if ((needs & PROFILE_INLINES) == PROFILE_INLINES)
+		return inlined_profile(a, p, needs, out);
+	return chosen_profile(a, p, needs, out);
 }
 
 int tree_plain_profile(const struct ask *a, const struct place *p, unsigned needs,

@@ -46,13 +46,14 @@ static const struct cache_kind text_kind = {
 
 /* README and status are of the samples, however they are shown: they are there too where
  * tags contradict each other.  What finds binaries stays. */
-static struct spec *plain_spec(const struct spec *spec)
+static struct spec *plain_spec(const struct spec *spec, const struct report *r)
 {
 	struct spec *plain = spec_with(spec, NULL, NULL);
 
 	for (size_t i = 0; plain && i < SPEC_NR_TAGS; i++)
 		if (spec_tag_presents(&spec_tags[i]) &&
-		    spec_tags[i].kind != SPEC_TAG_PATHS)
+		    spec_tags[i].kind != SPEC_TAG_PATHS &&
+		    !(r->inlines && i == SPEC_WITH))
 			spec_value_put(TAKE(plain->values[i]));
 	return plain;
 }
@@ -98,7 +99,7 @@ static int load(struct tree_job *j, const struct ask *a, const struct place *p)
 	unsigned needs;
 	int rc;
 
-	at.spec = plain ? plain_spec(p->spec) : spec_get(p->spec);
+	at.spec = plain ? plain_spec(p->spec, r) : spec_get(p->spec);
 	j->spec = at.spec;
 	if (!at.spec || add_path(p, &j->path))
 		return ask_no_memory(a);

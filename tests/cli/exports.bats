@@ -145,7 +145,7 @@ demo()
 
 @test "what these files cannot show is refused" {
 	for file in stacks.folded profile.pb.gz callgrind.out; do
-		for tag in threshold:5 diff:current with:inlines sort:symbol; do
+		for tag in threshold:5 diff:current with:children sort:symbol; do
 			run -1 opfs cat "current/event:LLC_MISSES/$tag/$file"
 			[[ $output == *"$file does not take"* ]]
 		done

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* links: opfs libspec libsym events base */
 /* Nodes of a table of stacks, whatever they are: what profiles, call trees and slices
- * make of them.  Every sample stays, wherever it is shown. */
+ * make of them, and of functions that are inlined there.  Every sample stays, wherever it
+ * is shown. */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -13,7 +14,10 @@
 #include "base/file.h"
 #include "libspec/sample/sample_write.h"
 #include "libspec/stack/stack_format.h"
+#include "libsym/wire/lines_wire.h"
 #include "opfs/profile/calltree.h"
+#include "opfs/profile/inlines.h"
+#include "opfs/profile/lines.h"
 #include "opfs/profile/stacks.h"
 #include "opfs/session/catalog_load.h"
 #include "opfs/tree/browse_tree.h"
@@ -151,6 +155,81 @@ static void slice(struct profile *p, const uint8_t *data, size_t size)
 	profile_put(part);
 }
 
+/* Rows of 16 bytes, the last without an end, with any of these functions inlined, and
+ * these into any before them. */
+static struct sym_lines *lines_of(const uint8_t *data, size_t size)
+{
+	static const char names[] = "\0f\0g\0h";
+	CLEANUP(sym_lines_build_fini) struct sym_lines_build b = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf bytes = { 0 };
+	struct sym_lines *l;
+	uint32_t nr = 1 + data[0] % 6; /* so that trees stay small */
+
+	strbuf_add(&b.names, names, sizeof(names));
+	for (uint32_t i = 0; i < nr; i++) {
+		uint32_t byte = data[i % size];
+		const struct sym_wire_inline in = {
+			.name = byte % 4 ? byte % 4 * 2 - 1 : 0,
+			.parent = i && byte % 16 ? i - 1 - byte % i : SYM_LINE_NONE,
+			.call_file = SYM_LINE_NONE,
+		};
+
+		if (vec_push(&b.inlines, in))
+			abort();
+	}
+	for (uint64_t i = 0; i < 32; i++) {
+		const struct sym_line row = {
+			.off = i * 16,
+			.end = i < 31 ? i * 16 + 16 : UINT64_MAX,
+			.file = SYM_LINE_NONE,
+			.inlined = data[(nr + i) % size] % 4 ? data[i % size] % nr
+							     : SYM_LINE_NONE,
+		};
+
+		if (vec_push(&b.rows, row))
+			abort();
+	}
+	if (sym_lines_pack(&b, &bytes) ||
+	    sym_lines_decode(bytes.data, bytes.len, SYM_LINES_INLINES, &l, NULL))
+		abort();
+	return l;
+}
+
+static void check_frames(const struct profile_stacks *s)
+{
+	for (size_t i = 1; i < s->nr_frames; i++) {
+		const struct profile_frame *f = &s->frames[i],
+					   *in = &s->frames[f->parent];
+
+		if (f->parent >= i || f->func >= s->nr_funcs ||
+		    (f->inlined && (f->image != in->image || f->off != in->off ||
+				    s->funcs[f->func].kind != FRAME_INLINED)))
+			abort();
+	}
+}
+
+static void inline_code(struct profile *p, const uint8_t *data, size_t size,
+			unsigned needs)
+{
+	struct profile_inline_query q = { .needs = needs, .lines = lines_new(p) };
+	struct profile *out;
+	uint64_t sum = 0;
+
+	if (!q.lines)
+		abort();
+	for (uint32_t i = 0; i < p->cat->nr_images; i++)
+		lines_set(q.lines, i, lines_of(data + i % size, size - i % size));
+	if (profile_inline(p, &q, &out, NULL))
+		abort();
+	check_frames(out->stacks);
+	for (size_t i = 0; i < out->nr_rows; i++)
+		sum += out->rows[i].samples[0];
+	if (sum != SAMPLES || sum_of(out, false) != SAMPLES ||
+	    sum_of(out, true) != SAMPLES)
+		abort();
+	profile_put(out);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	size_t nr = size / sizeof(struct spec_stack_node);
@@ -174,6 +253,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (int kind = BROWSE_CALLS; kind <= BROWSE_THROUGH; kind++)
 			browse(p, (enum browse_kind)kind);
 		slice(p, data, size);
+		inline_code(p, data, size, PROFILE_INLINES | PROFILE_STACKS);
+		inline_code(p, data, size, PROFILE_INLINES | PROFILE_ARCS);
 	}
 	profile_put(p);
 	catalog_put(q.cat);

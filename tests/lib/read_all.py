@@ -24,7 +24,8 @@ TOLD = 20
 FILES = ("status", "summary", "report", "report.tsv", "details", "callgraph",
          "with:callgraph,details,debug-info/report.xml",
          "with:callgraph,details,debug-info/report.json", "with:source/asm", "asm",
-         "with:debug-info/report", "with:inlines/annotate/no-source")
+         "with:debug-info/report", "with:inlines/annotate/no-source",
+         "with:inlines/report", "with:inlines/report.tsv")
 HERE = os.path.dirname(os.path.realpath(__file__))
 DOC = os.path.join(HERE, "../../doc")
 VALID = {".xml": ("xmllint", "--noout", "--huge", "--schema", DOC + "/report.xsd", "-"),

@@ -14,7 +14,8 @@ import opsamples
 EXACT = 1 << 63
 ENDS = {1: "copy too short", 2: "no unwind table", 3: "no mapping", 4: "damaged chain",
         5: "depth limit", 6: "no room for more stacks", 7: "unknown frame",
-        8: "no registers", 9: "lost by the disk", 10: "recorded without a stack"}
+        8: "no registers", 9: "lost by the disk", 10: "recorded without a stack",
+        11: "stack not copied"}
 
 
 class Frame:

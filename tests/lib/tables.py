@@ -23,7 +23,9 @@ import time
 FIGURES = {"total_samples", "stored_samples", "total_arcs", "throttle_events",
            "lost_bt_no_mapping", "lost_bt_samplefile", "bt_aborted", "bt_no_caller",
            "total_stacks", "lost_stackfile", "stacks_full", "stacks_depth",
-           "stacks_no_mapping", "resolved_late", "ext_events", "live", "notes", "started",
+           "stacks_no_mapping", "stacks_copy_short", "stacks_not_copied",
+           "stacks_no_unwind", "stacks_damaged", "stacks_no_registers", "resolved_late",
+           "ext_events", "live", "notes", "started",
            "throttled", "ignored_by_image", "ignored_self", "task_records_lost",
            "task_records_passed"}
 

@@ -10,7 +10,8 @@
 /* What such a file takes: it has no rows that a threshold could leave out. */
 #define EXPORT_TAGS                                                                      \
 	(OPTION_TAG(MERGE) | OPTION_TAG(DEMANGLE) | OPTION_TAG(INCLUDE_SYMBOLS) |        \
-	 OPTION_TAG(EXCLUDE_SYMBOLS) | OPTION_TAG(IMAGE_PATH) | OPTION_TAG(ROOT))
+	 OPTION_TAG(EXCLUDE_SYMBOLS) | OPTION_TAG(IMAGE_PATH) | OPTION_TAG(ROOT) |       \
+	 OPTION_TAG(WITH))
 
 /* The largest such file.  A table of stacks that somebody else wrote may be so deep that
  * its stacks, written one by one, take any space. */

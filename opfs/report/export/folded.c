@@ -8,9 +8,16 @@
 
 int folded_name(const struct calltree_func *func, struct strbuf *out)
 {
+	/* as flame graph tools write them */
+	static const char *const marks[FRAME_NR_KINDS] = {
+		[FRAME_KERNEL] = "_[k]",
+		[FRAME_INLINED] = "_[i]",
+		[FRAME_JIT] = "_[j]",
+	};
+
 	export_name(out, func->name, ";");
-	if (func->kind == FRAME_KERNEL)
-		strbuf_puts(out, "_[k]");
+	if (marks[func->kind])
+		strbuf_puts(out, marks[func->kind]);
 	return strbuf_error(out);
 }
 

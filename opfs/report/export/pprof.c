@@ -46,10 +46,12 @@ enum {
 	LOCATION_LINE = 4,
 
 	LINE_FUNCTION_ID = 1,
+	LINE_LINE = 2,
 
 	FUNCTION_ID = 1,
 	FUNCTION_NAME = 2,
 	FUNCTION_SYSTEM_NAME = 3,
+	FUNCTION_FILENAME = 4,
 };
 
 /* ---- strings */
@@ -115,25 +117,32 @@ void pprof_mapping(struct pprof *b, const struct pprof_mapping *m)
 	pb_message(&b->out, PROFILE_MAPPING, &b->part);
 }
 
-void pprof_function(struct pprof *b, uint64_t id, const char *name, const char *system)
+void pprof_function(struct pprof *b, uint64_t id, const char *name, const char *system,
+		    const char *file)
 {
 	strbuf_reset(&b->part);
 	pb_number(&b->part, FUNCTION_ID, id);
 	pb_number(&b->part, FUNCTION_NAME, index_of(b, name));
 	pb_number(&b->part, FUNCTION_SYSTEM_NAME, index_of(b, system));
+	if (file)
+		pb_number(&b->part, FUNCTION_FILENAME, index_of(b, file));
 	pb_message(&b->out, PROFILE_FUNCTION, &b->part);
 }
 
 void pprof_location(struct pprof *b, uint64_t id, uint64_t mapping, uint64_t address,
-		    uint64_t function)
+		    const struct pprof_line *lines, size_t nr_lines)
 {
-	strbuf_reset(&b->inner);
-	pb_number(&b->inner, LINE_FUNCTION_ID, function);
 	strbuf_reset(&b->part);
 	pb_number(&b->part, LOCATION_ID, id);
 	pb_number(&b->part, LOCATION_MAPPING_ID, mapping);
 	pb_number(&b->part, LOCATION_ADDRESS, address);
-	pb_message(&b->part, LOCATION_LINE, &b->inner);
+	for (size_t i = 0; i < nr_lines; i++) {
+		strbuf_reset(&b->inner);
+		pb_number(&b->inner, LINE_FUNCTION_ID, lines[i].function);
+		if (lines[i].line)
+			pb_number(&b->inner, LINE_LINE, lines[i].line);
+		pb_message(&b->part, LOCATION_LINE, &b->inner);
+	}
 	pb_message(&b->out, PROFILE_LOCATION, &b->part);
 }
 

@@ -36,10 +36,18 @@ struct pprof_mapping {
 /* Addresses in it are those of the file, which pprof is to leave as they are. */
 void pprof_mapping(struct pprof *b, const struct pprof_mapping *m);
 
-void pprof_function(struct pprof *b, uint64_t id, const char *name, const char *system);
-/* @mapping: 0 if it is in none. */
+/* @system: as the linker knows it; @file: where it is in the source, NULL: not known. */
+void pprof_function(struct pprof *b, uint64_t id, const char *name, const char *system,
+		    const char *file);
+
+struct pprof_line {
+	uint64_t function;
+	uint32_t line; /* 0: not known */
+};
+/* @mapping: 0 if it is in none; @lines: at least one; what is inlined there comes first,
+ * the innermost before all others. */
 void pprof_location(struct pprof *b, uint64_t id, uint64_t mapping, uint64_t address,
-		    uint64_t function);
+		    const struct pprof_line *lines, size_t nr_lines);
 
 struct pprof_label {
 	const char *key;

@@ -260,8 +260,10 @@ const struct report report_callgrind = {
 	.doc = "functions and calls for callgrind_annotate and KCachegrind",
 	.needs = PROFILE_STACKS,
 	.calls = true,
+	.inlines = true,
 	.more = true,
 	.tags = EXPORT_TAGS | OPTION_TAG(SPLIT),
+	.words = OPTION_WITH(INLINES),
 	.check = check,
 	.render = render,
 };

@@ -114,8 +114,10 @@ const struct report report_folded = {
 	.doc = "a line a stack, main;parse;lex 12, for flamegraph.pl and the like",
 	.needs = PROFILE_STACKS,
 	.calls = true,
+	.inlines = true,
 	.more = true,
 	.tags = EXPORT_TAGS,
+	.words = OPTION_WITH(INLINES),
 	.check = check,
 	.render = render,
 };

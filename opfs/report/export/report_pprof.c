@@ -5,6 +5,8 @@
 
 #include "base/cleanup.h"
 #include "base/vec.h"
+#include "opfs/profile/inlines.h"
+#include "opfs/profile/lines.h"
 #include "opfs/profile/stack_choice.h"
 #include "opfs/report/export/export.h"
 #include "opfs/report/export/gzip.h"
@@ -46,9 +48,11 @@ struct writing {
 	const struct profile_stacks *s;
 	struct pprof to;
 	VEC(struct sample) samples;
-	uint32_t *location; /* of each frame; 0: not needed */
+	uint32_t *location; /* of each frame; 0: not needed, or in that of a frame
+			     * inlined there */
 	uint32_t *mapping;  /* of each image; 0: not needed */
 	uint8_t *func;      /* of each function: 1 if it is needed */
+	const char **file;  /* of each function: its source, if that is known */
 	struct map known;   /* image and address -> location */
 	uint64_t *values;   /* of the sample at hand, one a column */
 	struct strbuf path; /* its locations */
@@ -61,6 +65,7 @@ static void writing_fini(struct writing *w)
 	free(w->location);
 	free(w->mapping);
 	free(w->func);
+	free(w->file);
 	map_fini(&w->known);
 	free(w->values);
 	strbuf_fini(&w->path);
@@ -74,8 +79,9 @@ static int writing_init(struct writing *w, const struct report_job *job)
 	w->location = calloc(w->s->nr_frames + 1, sizeof(*w->location));
 	w->mapping = calloc(w->p->cat->nr_images + 1, sizeof(*w->mapping));
 	w->func = calloc(w->s->nr_funcs + 1, sizeof(*w->func));
+	w->file = calloc(w->s->nr_funcs + 1, sizeof(*w->file));
 	w->values = calloc(w->p->nr_classes + 1, sizeof(*w->values));
-	if (!w->location || !w->mapping || !w->func || !w->values)
+	if (!w->location || !w->mapping || !w->func || !w->file || !w->values)
 		return -ENOMEM;
 	return pprof_init(&w->to);
 }
@@ -97,14 +103,18 @@ static struct sample sample_of(const struct writing *w, const struct profile_sta
 	return out;
 }
 
-static void need_frame(struct writing *w, uint32_t at)
+/* Returns its caller: what is inlined is in one location with what it is inlined into. */
+static uint32_t need_frame(struct writing *w, uint32_t at)
 {
 	const struct profile_frame *frame = &w->s->frames[at];
 
 	w->location[at] = 1;
+	for (; frame->inlined; frame = &w->s->frames[frame->parent])
+		w->func[frame->func] = 1;
 	w->func[frame->func] = 1;
 	if (frame->image != CATALOG_NO_IMAGE)
 		w->mapping[frame->image] = 1;
+	return frame->parent;
 }
 
 static int choose(struct writing *w)
@@ -118,9 +128,8 @@ static int choose(struct writing *w)
 		if (!stack_choice_has(&choice, s))
 			continue;
 		rc = vec_push(&w->samples, sample_of(w, s));
-		for (uint32_t at = s->frame; at && !w->location[at];
-		     at = w->s->frames[at].parent)
-			need_frame(w, at);
+		for (uint32_t at = s->frame; at && !w->location[at];)
+			at = need_frame(w, at);
 	}
 	return rc;
 }
@@ -178,7 +187,29 @@ static void write_functions(struct writing *w)
 
 		if (w->func[i])
 			pprof_function(&w->to, i + 1, f->name,
-				       f->sym ? f->sym->name : f->name);
+				       f->sym ? f->sym->name : f->name, w->file[i]);
+	}
+}
+
+/* The function of a frame, behind those that are inlined there; returns how many. */
+static size_t find_lines(struct writing *w, uint32_t at,
+			 struct pprof_line lines[PROFILE_MAX_INLINED + 1])
+{
+	const struct profile_frame *frame = &w->s->frames[at];
+	struct line_place place = { 0 };
+	size_t nr = 0;
+	bool known = w->p->inlines && frame->image != CATALOG_NO_IMAGE &&
+		     lines_at(w->p->inlines, frame->image, profile_frame_off(w->p, frame),
+			      &place);
+
+	for (;; frame = &w->s->frames[frame->parent]) {
+		lines[nr++] =
+			(struct pprof_line){ frame->func + 1, known ? place.line : 0 };
+		if (known && !w->file[frame->func])
+			w->file[frame->func] = place.file;
+		if (!frame->inlined || nr > PROFILE_MAX_INLINED)
+			return nr;
+		known = known && lines_caller(&place);
 	}
 }
 
@@ -189,6 +220,8 @@ static int write_location(struct writing *w, uint32_t at)
 	bool none = frame->image == CATALOG_NO_IMAGE;
 	const uint64_t key[2] = { frame->image,
 				  none ? frame->func : export_address(w->p, frame) };
+	struct pprof_line lines[PROFILE_MAX_INLINED + 1];
+	size_t nr;
 	uint64_t id;
 
 	if (map_get(&w->known, key, sizeof(key), &id)) {
@@ -199,8 +232,9 @@ static int write_location(struct writing *w, uint32_t at)
 	if (map_set(&w->known, key, sizeof(key), id))
 		return -ENOMEM;
 	w->location[at] = (uint32_t)id;
+	nr = find_lines(w, at, lines);
 	pprof_location(&w->to, id, none ? 0 : w->mapping[frame->image], none ? 0 : key[1],
-		       frame->func + 1);
+		       lines, nr);
 	return 0;
 }
 
@@ -235,8 +269,11 @@ static void write_sample(struct writing *w, const struct sample *of)
 
 	strbuf_reset(&w->path);
 	for (uint32_t at = of->frame; at && w->path.len <= EXPORT_MAX_BYTES;
-	     at = w->s->frames[at].parent)
+	     at = w->s->frames[at].parent) {
 		pb_varint(&w->path, w->location[at]);
+		while (w->s->frames[at].inlined)
+			at = w->s->frames[at].parent;
+	}
 	for (size_t i = 0; i < NR_LABELS; i++)
 		if (of->label[i] != SPEC_ALL)
 			some[nr++] = (struct pprof_label){ labels[i].key, of->label[i] };
@@ -303,12 +340,17 @@ static int write_all(struct writing *w, struct err *err)
 		return rc;
 	write_types(w, &first);
 	rc = write_mappings(w);
-	write_functions(w);
 	rc = rc ? rc : write_locations(w);
+	write_functions(w); /* locations tell their files */
 	rc = rc ? rc : write_samples(w, err);
 	rc = rc ? rc : write_facts(w, strbuf_str(&first));
 	rc = rc ? rc : pprof_finish(&w->to);
 	return rc ? rc : strbuf_error(&first);
+}
+
+static unsigned needs_more(const struct options *o)
+{
+	return o->inlines ? PROFILE_INLINES_LINES : 0;
 }
 
 static int check(const struct report_job *job, struct err *err)
@@ -331,9 +373,12 @@ const struct report report_pprof = {
 	.name = "profile.pb.gz",
 	.doc = "whole stacks for pprof: go tool pprof profile.pb.gz",
 	.needs = PROFILE_STACKS,
+	.needs_more = needs_more,
 	.calls = true,
+	.inlines = true,
 	.more = true,
 	.tags = EXPORT_TAGS | OPTION_TAG(SPLIT),
+	.words = OPTION_WITH(INLINES),
 	.check = check,
 	.render = render,
 };

@@ -175,6 +175,8 @@ static void add_tooltip(const struct drawing *d, uint32_t node)
 	}
 	strbuf_printf(d->out, " %" PRIu64 " sample%s, %.2f%%", samples,
 		      samples == 1 ? "" : "s", flame_paint_share(&d->paint, node));
+	if (node && d->t->funcs[d->t->nodes[node].func].kind == FRAME_INLINED)
+		strbuf_puts(d->out, "; inlined");
 	if (d->paint.diff)
 		add_change(d, node);
 }

@@ -13,8 +13,12 @@ static const struct kind {
 	unsigned nr_shades;
 	const char *meaning;
 } kinds[FRAME_NR_KINDS] = {
-	[FRAME_PROGRAM] = { 'p', 7, "program" }, [FRAME_LIBRARY] = { 'l', 7, "library" },
-	[FRAME_MEMORY] = { 'm', 7, "memory" },   [FRAME_KERNEL] = { 'k', 7, "kernel" },
+	[FRAME_PROGRAM] = { 'p', 7, "program" },
+	[FRAME_LIBRARY] = { 'l', 7, "library" },
+	[FRAME_MEMORY] = { 'm', 7, "memory" },
+	[FRAME_KERNEL] = { 'k', 7, "kernel" },
+	[FRAME_INLINED] = { 'i', 7, "inlined" },
+	[FRAME_JIT] = { 'j', 7, "made at run time" },
 	[FRAME_NONE] = { 'n', 1, "truncated" },
 };
 

@@ -89,10 +89,11 @@ const struct report report_flamegraph = {
 	       "its samples",
 	.needs = PROFILE_STACKS,
 	.calls = true,
+	.inlines = true,
 	.tags = OPTION_TAG(MERGE) | OPTION_TAG(INCLUDE_SYMBOLS) |
 		OPTION_TAG(EXCLUDE_SYMBOLS) | OPTION_TAG(DEMANGLE) | OPTION_TAG(WITH) |
 		OPTION_TAG(IMAGE_PATH) | OPTION_TAG(ROOT) | OPTION_TAG(DIFF),
-	.words = OPTION_WITH(INVERTED) | OPTION_WITH(ICICLE),
+	.words = OPTION_WITH(INVERTED) | OPTION_WITH(ICICLE) | OPTION_WITH(INLINES),
 	.check = check,
 	.render = render_flamegraph,
 };
