@@ -40,6 +40,7 @@ DEPS_TEST := libcriterion-dev bats clang libclang-rt-14-dev clang-tidy clang-for
 	zstd mandoc shellcheck util-linux psmisc procps tmux libarchive-tools xxd g++ \
 	llvm dwz libxml2-utils python3-jsonschema jq zsh bsdextrautils systemd mount \
 	e2fsprogs chromium librsvg2-bin golang-go valgrind protobuf-compiler gdb nodejs \
+	openjdk-17-jdk-headless \
 	$(DEPS_QEMU) $(DEPS_HEADERS)
 # What makes a new machine for check-fresh.
 DEPS_FRESH := mmdebstrap git
@@ -336,7 +337,7 @@ analyze-sparse:
 .PHONY: bench bench-inserts bench-cfi bench-collect bench-replay bench-report \
 	bench-reports bench-files bench-mount bench-driver bench-daemon \
 	bench-daemon-files bench-busy bench-victim bench-soak bench-stacks \
-	bench-stacks-growth
+	bench-stacks-growth bench-inlines bench-unwind
 bench: bench-inserts bench-cfi bench-collect bench-replay bench-report bench-reports \
 	bench-files bench-mount bench-stacks
 bench-inserts: benches
@@ -368,6 +369,11 @@ bench-stacks: all
 	$(Q)bench/stacks.py $(O)/bin
 bench-stacks-growth: all
 	$(Q)bench/stacks.py $(O)/bin --growth
+bench-unwind: all
+	$(Q)bench/unwind.py $(O)/bin $(WORKLOADS)
+# BINARY=FILE: another one than the largest vmlinux with DWARF.
+bench-inlines: all
+	$(Q)bench/inlines.py $(O)/bin $(BINARY)
 # What a sample costs and how fast they may come, by a clock that counts instructions in
 # an emulated machine.
 bench-driver: all
@@ -499,6 +505,8 @@ Targets:
   bench-stacks  of these: to record, keep and read stacks; OLD=DIR has another opcollect
   bench-stacks-growth
                 how the costs of stacks grow, up to a million samples and nodes
+  bench-unwind  stacks of programs without frame pointers, beside perf --call-graph dwarf;
+                WORKLOADS="..." of g++ python3 node redis
   bench-cfi     to compile unwind tables and unwind stacks by them, beside libdw
   bench-driver  what a sample costs by the driver and by perf, and the highest rate at
                 which none is lost, in an emulated machine
