@@ -222,7 +222,8 @@ SUITE_QEMU = suite:qemu jobs:$(JOBS) bin:$(O)/bin qemu:6.1:all qemu:6.12:all \
 # itself; arm64, which takes longest to emulate, what has to do with the processor.
 QEMU_ARM64 := call_chains_are_exact,call_chains_of_signed_pointers,cpus_come_and_go,$\
 	counters_taken_away_come_back,exiting_tasks_keep_their_application,$\
-	many_starts_and_stops,runs_between_loads,storm_of_exec,storm_of_mmap,$\
+	many_starts_and_stops,runs_between_loads,stacks_are_of_the_sampled_moment,$\
+	stacks_are_unwound_at_each_step,storm_of_exec,storm_of_mmap,$\
 	threads_resolve_what_interrupts_may_not,tiny_buffers_count_what_they_lose,$\
 	unload_while_samples_flow,writes_are_whole_and_exact
 SUITE_QEMU_SOME = suite:qemu jobs:$(JOBS) bin:$(O)/bin qemu:6.1:all qemu:6.12:smoke \
@@ -506,7 +507,9 @@ Targets:
   bench-stacks-growth
                 how the costs of stacks grow, up to a million samples and nodes
   bench-unwind  stacks of programs without frame pointers, beside perf --call-graph dwarf;
-                WORKLOADS="..." of g++ python3 node redis
+                WORKLOADS="..." of g++ python3 redis node postgres
+  bench-inlines lines and inlined functions of 20,000 addresses, beside addr2line;
+                BINARY=FILE with DWARF
   bench-cfi     to compile unwind tables and unwind stacks by them, beside libdw
   bench-driver  what a sample costs by the driver and by perf, and the highest rate at
                 which none is lost, in an emulated machine
