@@ -158,6 +158,7 @@ static int know_processes(struct run *r, struct err *err)
 			return err_errno(err, -ENOMEM, "processes");
 		task->known = true;
 		task->await_exec = true;
+		task->start_ns = coll_proc_start(task->tgid);
 		task->words = words_of_command(r->opt.command);
 	}
 	return 0;

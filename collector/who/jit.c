@@ -50,7 +50,7 @@ struct coll_jit_proc {
 
 void coll_jit_init(struct coll_jit *j, int session_fd)
 {
-	*j = (struct coll_jit){ .session_fd = session_fd };
+	*j = (struct coll_jit){ .session_fd = session_fd, .began_ns = clock_mono_ns() };
 }
 
 /* ---- directories */
@@ -269,12 +269,13 @@ static void join_regions(struct coll_jit_proc *p)
 
 /* When it can have begun at the earliest: CLOCK_MONOTONIC stands while the machine
  * sleeps. */
-static uint64_t earliest_s(uint64_t start_ns)
+static uint64_t earliest_s(const struct coll_jit *j, const struct coll_jit_proc *p)
 {
 	enum { COARSE_S = 2 }; /* times of files are */
+	uint64_t start_ns = p->start_ns ? p->start_ns : j->began_ns;
 	uint64_t age_ns = clock_boot_ns() - start_ns, now_ns = clock_real_ns();
 
-	if (!start_ns || age_ns > now_ns)
+	if (age_ns > now_ns)
 		return 0;
 	return (now_ns - age_ns) / CLOCK_NS_PER_S > COARSE_S
 		       ? (now_ns - age_ns) / CLOCK_NS_PER_S - COARSE_S
@@ -340,7 +341,7 @@ static void fetched(void *ctx, uint64_t tgid, int rc, char *answer, size_t len)
 }
 
 /* A question about these regions of it. */
-static void write_question(const struct coll_jit_proc *p,
+static void write_question(const struct coll_jit *j, const struct coll_jit_proc *p,
 			   const struct coll_jit_region *regions, size_t nr,
 			   struct strbuf *out)
 {
@@ -350,7 +351,7 @@ static void write_question(const struct coll_jit_proc *p,
 					  .asking = (uint32_t)getpid(),
 					  .tmp_fd = p->tmp ? p->tmp->fd : -1,
 					  .nr_regions = (uint32_t)nr,
-					  .not_before_s = earliest_s(p->start_ns),
+					  .not_before_s = earliest_s(j, p),
 					  .inode = p->inode };
 
 	strbuf_add(out, &f, sizeof(f));
@@ -369,7 +370,7 @@ static void fetch(struct coll_jit *j, struct coll_jit_proc *p)
 				   .arg = p->tgid };
 
 	join_regions(p);
-	write_question(p, p->regions.data, p->regions.len, &data);
+	write_question(j, p, p->regions.data, p->regions.len, &data);
 	p->due = false;
 	p->session = j->session;
 	q.data = data.data;
@@ -391,7 +392,7 @@ enum coll_jit_knows coll_jit_unwinding(const struct coll_jit *j, uint32_t tgid,
 		return COLL_JIT_KNOWS_NOTHING;
 	if (p->holding)
 		return COLL_JIT_KNOWS_LATER;
-	write_question(p, region, 1, question);
+	write_question(j, p, region, 1, question);
 	return COLL_JIT_KNOWS;
 }
 

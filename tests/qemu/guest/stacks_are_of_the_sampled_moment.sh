@@ -15,8 +15,9 @@ expect_callers witness '^ middle outermost'
 expect witnesses -ge 50
 expect kernel_witnesses -ge 5
 expect stacks_cut -eq 0
-# What is refused is so where the lock was taken: little, of programs like this one.
-[ $(($(of stacks_refused) * 10)) -le "$(of stacks)" ] ||
+# What is refused is so where the lock was taken: little, of programs like this one, but
+# for a kernel that checks itself.
+[ $(($(of stacks_refused) * 4)) -le "$(of stacks)" ] ||
 	fail "stacks are refused: $(grep . $OP/stats/stack_*)"
 stored=$(get stats/stack_stored)
 [ "$stored" = "$(of stacks)" ] || fail "stored: $stored"
