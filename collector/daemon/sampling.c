@@ -106,7 +106,7 @@ int daemon_drain(struct daemon *d)
 	/* a round hands over what is older than the round before */
 	for (int i = 0; i < 2 && d->engine.running && rc >= 0; i++)
 		rc = coll_engine_round(&d->engine);
-	return rc < 0 ? rc : coll_engine_await(&d->engine);
+	return rc < 0 ? rc : coll_engine_await(&d->engine, 1);
 }
 
 void daemon_keep_held(struct daemon *d)

@@ -17,6 +17,7 @@ enum {
 	ROUND_MS = 100,       /* how often rings are looked at, at least */
 	ASKING_MS = 5,        /* and answers, while questions are open */
 	UNWOUND_FRAMES = 512, /* of a stack, unless others are asked for */
+	NAMES_S = 10, /* how long a session that is over waits for names of code */
 };
 
 #define SECOND_NS CLOCK_NS_PER_S
@@ -287,9 +288,9 @@ int coll_engine_pause_ms(const struct coll_engine *e, int rc)
 	return rc ? 1 : is_asking(e) ? ASKING_MS : ROUND_MS;
 }
 
-int coll_engine_await(struct coll_engine *e)
+int coll_engine_await(struct coll_engine *e, unsigned seconds)
 {
-	uint64_t until_ns = clock_mono_ns() + SECOND_NS;
+	uint64_t until_ns = clock_mono_ns() + seconds * SECOND_NS;
 	int rc = 0;
 
 	while (rc >= 0 && is_asking(e) && clock_mono_ns() < until_ns) {
@@ -472,7 +473,7 @@ int coll_engine_rotate(struct coll_engine *e, const char *name,
 		return rc;
 	}
 	coll_collect_fetch_names(&e->collect);
-	coll_engine_await(e);
+	coll_engine_await(e, NAMES_S);
 	tell_throttled(e, NULL);
 	take_losses(e);
 	/* whoever looks at the old session then finds the table closed */

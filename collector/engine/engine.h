@@ -75,9 +75,9 @@ int coll_engine_start(struct coll_engine *e, struct err *err);
 int coll_engine_round(struct coll_engine *e);
 /* How long to wait for events after a round that returned @rc; ms. */
 int coll_engine_pause_ms(const struct coll_engine *e, int rc);
-/* Waits a second at most until everything taken so far is filed, but for what waits for a
- * file system or a process that does not answer.  0 or -errno. */
-int coll_engine_await(struct coll_engine *e);
+/* Waits so long at most until everything taken so far is filed, but for what waits for a
+ * file system or a process that does not answer, and goes on sampling.  0 or -errno. */
+int coll_engine_await(struct coll_engine *e, unsigned seconds);
 /* Ends sampling, and takes the remaining records.  0 or -errno. */
 int coll_engine_stop(struct coll_engine *e);
 /* Begins a checkpoint, as coll_sink_checkpoint(), and goes on with it. */

@@ -442,32 +442,40 @@ void coll_jit_fetch(struct coll_jit *j)
 	vec_fini(&all);
 }
 
-void coll_jit_tell(struct coll_jit *j)
+static void tell_count(struct coll_jit *j, uint64_t nr, const char *what)
 {
 	char line[192];
 
-	if (!j->unseen)
+	if (!nr)
 		return;
 	snprintf(line, sizeof(line),
-		 "names of code made at run time: %" PRIu64
-		 " processes had ended before their /tmp was looked at, and ours has no "
-		 "names of theirs",
-		 TAKE(j->unseen));
+		 "names of code made at run time: %" PRIu64 " processes %s", nr, what);
 	spec_stats_note(j->session_fd, line, NULL);
 }
 
+void coll_jit_tell(struct coll_jit *j)
+{
+	tell_count(j, TAKE(j->unseen),
+		   "had ended before their /tmp was looked at, and ours has no names of "
+		   "theirs");
+}
+
+/* What is still asked for comes too late for the session. */
 void coll_jit_move(struct coll_jit *j, int session_fd)
 {
-	uint64_t tgid, value;
+	uint64_t tgid, value, late = 0;
 	size_t pos = 0;
 
 	coll_jit_tell(j);
 	while (map_u64_next(&j->by_tgid, &pos, &tgid, &value)) {
 		struct coll_jit_proc *p = (struct coll_jit_proc *)(uintptr_t)value;
 
+		late += (p->fetching && p->session == j->session) ||
+			(p->holding && p->due);
 		p->due = false;
 		p->regions.len = 0;
 	}
+	tell_count(j, late, "had names that could not be read in time");
 	j->session_fd = session_fd;
 	j->session++;
 }

@@ -93,3 +93,36 @@ leads()
 	[ $seen -ge 2 ]
 	rm -f "/tmp/perf-$(<number).map"
 }
+
+# Ends a session: has it the names, or else a note that they are missing?
+save_another()
+{
+	nr=$((nr + 1))
+	ctl save "s$nr"
+	[ ! -e "$dir/samples/s$nr/jit/$(<number)" ] || return 0
+	grep -qE '^names of code .* had names that could not be read in time$' \
+		"$dir/samples/s$nr/stats/notes" || echo "s$nr" >>untold
+	return 1
+}
+
+@test "names that nobody can read before the session ends are told of" {
+	local helpers nr=0
+
+	can_run_daemon
+	busy_start "$jit" 1000 "echo \$JIT_PID >number; $trampolines$second$dump" \
+		jit-1.dump
+	wait_for test -e jit-1.dump
+	daemon -e TIMER --frequency=997
+	wait_for is total_samples -ge 500
+	helpers=$(pgrep -P "$pid" -f box=questions)
+	pkill -STOP -g "$helpers"
+	run ! save_another
+	[ ! -e untold ]
+	pkill -CONT -g "$helpers"
+	wait_for save_another
+	cat "$dir"/samples/s*/stats/notes
+	busy_end
+	end_daemon
+	[ ! -e untold ]
+	rm -f "/tmp/perf-$(<number).map"
+}

@@ -46,9 +46,9 @@ compare() {
 	echo "# ${*:2}: ${number[*]@K}"
 }
 
-# At least 99 % of what was compared is the same as far as it can be, and a few of the stops
-# are in code whose rule counts from a register that no sample has.  A few stops may have one
-# of the former and three of the latter by chance.
+# At least 99 % of what was compared is the same as far as it can be, and a few of the
+# stops are in code whose rule counts from a register that no sample has.  Where stops are
+# few, one that differs and three of those are chance.
 agrees() {
 	local wrong=$((number[differ] + number[astray]))
 	local right=$((number[equal] + number[short] + number[beyond]))
