@@ -29,7 +29,9 @@ struct coll_jit_dir {
 	ino_t ino;
 };
 
+/* A program that a process runs: another one once it executes another. */
 struct coll_jit_proc {
+	uint64_t id;
 	uint32_t tgid, nspid; /* @nspid: 0: unknown */
 	uint32_t uid;
 	uint64_t start_ns; /* CLOCK_MONOTONIC; 0: unknown */
@@ -40,9 +42,11 @@ struct coll_jit_proc {
 	bool due;                            /* since it was asked for last */
 	bool missed;                         /* it had ended before its /tmp was held */
 	bool ended;                          /* or is another program now */
-	bool holding;                        /* the question for its /tmp is open */
-	unsigned fetching;                   /* so many for its names */
-	uint64_t session;                    /* that these are for */
+	bool holding;                        /* the question for its /tmp is open, */
+	bool wanted;                         /* and that for its names is to follow */
+	unsigned fetching;                   /* so many for its names are open */
+	unsigned asking;                     /* and for how its code is unwound */
+	uint64_t session;                    /* that the names are for */
 	/* its files told nothing of how its code is unwound: until then, and for how long
 	 * they are not asked, in milliseconds */
 	uint64_t plain_until_ns, plain_ms;
@@ -111,28 +115,41 @@ static void free_proc(struct coll_jit *j, struct coll_jit_proc *p)
 	free(p);
 }
 
-static struct coll_jit_proc *find(const struct coll_jit *j, uint32_t tgid)
+static struct coll_jit_proc *find(const struct map_u64 *map, uint64_t key)
 {
 	uint64_t value;
 
-	return map_u64_get(&j->by_tgid, tgid, &value)
-		       ? (struct coll_jit_proc *)(uintptr_t)value
-		       : NULL;
+	return map_u64_get(map, key, &value) ? (struct coll_jit_proc *)(uintptr_t)value
+					     : NULL;
 }
 
-static void drop(struct coll_jit *j, struct coll_jit_proc *p)
+/* Forgets it, if it is over and nothing is asked about it. */
+static void put_proc(struct coll_jit *j, struct coll_jit_proc *p)
 {
-	map_u64_del(&j->by_tgid, p->tgid);
+	if (!p->ended || p->due || p->holding || p->fetching || p->asking)
+		return;
+	map_u64_del(&j->by_id, p->id);
 	free_proc(j, p);
+}
+
+static bool add_proc(struct coll_jit *j, struct coll_jit_proc *p)
+{
+	if (map_u64_set(&j->by_id, p->id, (uintptr_t)p))
+		return false;
+	if (!map_u64_set(&j->by_tgid, p->tgid, (uintptr_t)p))
+		return true;
+	map_u64_del(&j->by_id, p->id);
+	return false;
 }
 
 void coll_jit_fini(struct coll_jit *j)
 {
-	uint64_t tgid, value;
+	uint64_t id, value;
 	size_t pos = 0;
 
-	while (map_u64_next(&j->by_tgid, &pos, &tgid, &value))
+	while (map_u64_next(&j->by_id, &pos, &id, &value))
 		free_proc(j, (struct coll_jit_proc *)(uintptr_t)value);
+	map_u64_fini(&j->by_id);
 	map_u64_fini(&j->by_tgid);
 	vec_fini(&j->dirs);
 }
@@ -163,19 +180,19 @@ static void take_held(struct coll_jit *j, struct coll_jit_proc *p, const char *a
 	p->tmp = hold_dir(j, take_fd(&fd));
 }
 
-static void held(void *ctx, uint64_t tgid, int rc, char *answer, size_t len)
+static void held(void *ctx, uint64_t id, int rc, char *answer, size_t len)
 {
 	struct coll_jit *j = ctx;
-	struct coll_jit_proc *p = find(j, (uint32_t)tgid);
+	struct coll_jit_proc *p = find(&j->by_id, id);
 
-	if (!p)
-		return;
 	p->holding = false;
 	j->answers++;
 	if (!rc)
 		take_held(j, p, answer, len);
-	if (p->ended && p->due)
+	if (TAKE(p->wanted))
 		fetch(j, p);
+	else
+		put_proc(j, p);
 }
 
 static void hold(struct coll_jit *j, struct coll_jit_proc *p)
@@ -186,7 +203,7 @@ static void hold(struct coll_jit *j, struct coll_jit_proc *p)
 					 .len = sizeof(p->tgid),
 					 .answered = held,
 					 .ctx = j,
-					 .arg = p->tgid };
+					 .arg = p->id };
 
 	p->holding = true;
 	if (coll_asker_ask(j->asker, &q))
@@ -196,24 +213,25 @@ static void hold(struct coll_jit *j, struct coll_jit_proc *p)
 /* NULL if out of memory. */
 static struct coll_jit_proc *need(struct coll_jit *j, const struct coll_task *task)
 {
-	struct coll_jit_proc *p = find(j, task->tgid);
+	struct coll_jit_proc *p = find(&j->by_tgid, task->tgid);
 
-	if (p && !p->ended)
+	if (p && coll_same_start(p->start_ns, task->start_ns))
 		return p;
-	if (p && (p->holding || p->fetching)) /* the rest of one that just ended */
-		return p;
-	if (p)
-		drop(j, p);
+	/* nobody told of the end of that one */
+	coll_jit_end(j, task->tgid);
 	p = calloc(1, sizeof(*p));
-	if (!p || map_u64_set(&j->by_tgid, task->tgid, (uintptr_t)p)) {
-		free(p);
+	if (!p)
 		return NULL;
-	}
+	p->id = ++j->last_id;
 	p->tgid = task->tgid;
 	p->start_ns = task->start_ns;
 	p->uid = task->words ? task->words->uid : COLL_UID_UNKNOWN;
+	if (!add_proc(j, p)) {
+		free(p);
+		return NULL;
+	}
 	hold(j, p);
-	return find(j, task->tgid);
+	return p;
 }
 
 void coll_jit_region(struct coll_jit *j, const struct coll_task *task, const char *label,
@@ -318,14 +336,12 @@ static void take_fetched(struct coll_jit *j, struct coll_jit_proc *p, char *answ
 	}
 }
 
-static void fetched(void *ctx, uint64_t tgid, int rc, char *answer, size_t len)
+static void fetched(void *ctx, uint64_t id, int rc, char *answer, size_t len)
 {
 	struct coll_jit *j = ctx;
-	struct coll_jit_proc *p = find(j, (uint32_t)tgid);
+	struct coll_jit_proc *p = find(&j->by_id, id);
 	char line[128];
 
-	if (!p)
-		return;
 	p->fetching--;
 	if (!rc) {
 		take_fetched(j, p, answer, len);
@@ -336,8 +352,7 @@ static void fetched(void *ctx, uint64_t tgid, int rc, char *answer, size_t len)
 			 p->tgid);
 		tell_lines(j, line);
 	}
-	if (p->ended && !p->due && !p->fetching)
-		drop(j, p);
+	put_proc(j, p);
 }
 
 /* A question about these regions of it. */
@@ -367,7 +382,7 @@ static void fetch(struct coll_jit *j, struct coll_jit_proc *p)
 				   .lane = coll_lane_process(p->tgid),
 				   .answered = fetched,
 				   .ctx = j,
-				   .arg = p->tgid };
+				   .arg = p->id };
 
 	join_regions(p);
 	write_question(j, p, p->regions.data, p->regions.len, &data);
@@ -377,68 +392,79 @@ static void fetch(struct coll_jit *j, struct coll_jit_proc *p)
 	q.len = data.len;
 	p->fetching++;
 	if (strbuf_error(&data) || coll_asker_ask(j->asker, &q))
-		fetched(j, p->tgid, -ENOMEM, NULL, 0);
+		fetched(j, p->id, -ENOMEM, NULL, 0);
+}
+
+/* Its names are asked for, as soon as it is known where its /tmp is or was. */
+static void want(struct coll_jit *j, struct coll_jit_proc *p)
+{
+	if (p->due && p->holding)
+		p->wanted = true;
+	else if (p->due)
+		fetch(j, p);
+	else
+		put_proc(j, p);
 }
 
 /* ---- how its code is unwound */
 
-enum coll_jit_knows coll_jit_unwinding(const struct coll_jit *j, uint32_t tgid,
+enum coll_jit_knows coll_jit_unwinding(struct coll_jit *j, uint32_t tgid,
 				       const struct coll_jit_region *region,
-				       struct strbuf *question)
+				       struct strbuf *question, uint64_t *asked)
 {
-	const struct coll_jit_proc *p = find(j, tgid);
+	struct coll_jit_proc *p = find(&j->by_tgid, tgid);
 
 	if (!p || j->off || clock_mono_ns() < p->plain_until_ns)
 		return COLL_JIT_KNOWS_NOTHING;
 	if (p->holding)
 		return COLL_JIT_KNOWS_LATER;
 	write_question(j, p, region, 1, question);
+	p->asking++;
+	*asked = p->id;
 	return COLL_JIT_KNOWS;
 }
 
-void coll_jit_knew(struct coll_jit *j, uint32_t tgid, bool anything)
+void coll_jit_knew(struct coll_jit *j, uint64_t asked, enum coll_jit_told told)
 {
-	struct coll_jit_proc *p = find(j, tgid);
+	struct coll_jit_proc *p = find(&j->by_id, asked);
 
-	if (!p)
-		return;
-	p->plain_ms = anything                          ? 0
-		      : !p->plain_ms                    ? PLAIN_MS
-		      : p->plain_ms * 2 < PLAIN_MOST_MS ? p->plain_ms * 2
-							: PLAIN_MOST_MS;
-	p->plain_until_ns =
-		anything ? 0 : clock_mono_ns() + p->plain_ms * CLOCK_NS_PER_MS;
+	p->asking--;
+	if (told == COLL_JIT_TOLD)
+		p->plain_until_ns = p->plain_ms = 0;
+	if (told == COLL_JIT_TOLD_NOTHING) {
+		p->plain_ms = !p->plain_ms                      ? PLAIN_MS
+			      : p->plain_ms * 2 < PLAIN_MOST_MS ? p->plain_ms * 2
+								: PLAIN_MOST_MS;
+		p->plain_until_ns = clock_mono_ns() + p->plain_ms * CLOCK_NS_PER_MS;
+	}
+	put_proc(j, p);
 }
+
+/* ---- ends: of processes, and of sessions */
 
 void coll_jit_end(struct coll_jit *j, uint32_t tgid)
 {
-	struct coll_jit_proc *p = j->by_tgid.used ? find(j, tgid) : NULL;
+	struct coll_jit_proc *p = j->by_tgid.used ? find(&j->by_tgid, tgid) : NULL;
 
 	if (!p)
 		return;
+	map_u64_del(&j->by_tgid, tgid);
 	p->ended = true;
-	/* else when it is known where its /tmp was */
-	if (p->due && !p->holding)
-		fetch(j, p);
-	else if (!p->due && !p->fetching && !p->holding)
-		drop(j, p);
+	want(j, p);
 }
 
 /* Answers that are made at once change the table, so the processes are listed first. */
 void coll_jit_fetch(struct coll_jit *j)
 {
 	VEC(struct coll_jit_proc *) all = { 0 };
-	uint64_t tgid, value;
+	uint64_t id, value;
 	size_t pos = 0;
 
-	while (map_u64_next(&j->by_tgid, &pos, &tgid, &value)) {
-		struct coll_jit_proc *p = (struct coll_jit_proc *)(uintptr_t)value;
-
-		if (p->due && !p->holding && vec_push(&all, p))
+	while (map_u64_next(&j->by_id, &pos, &id, &value))
+		if (vec_push(&all, (struct coll_jit_proc *)(uintptr_t)value))
 			break;
-	}
 	vec_for(&all, p)
-		fetch(j, *p);
+		want(j, *p);
 	vec_fini(&all);
 }
 

@@ -24,7 +24,9 @@ struct coll_jit_dir; /* a /tmp, which many processes share */
 struct coll_jit_proc;
 
 struct coll_jit {
-	struct map_u64 by_tgid; /* -> struct coll_jit_proc; heap */
+	struct map_u64 by_id;   /* -> struct coll_jit_proc; heap */
+	struct map_u64 by_tgid; /* those of them that run */
+	uint64_t last_id;
 	VEC(struct coll_jit_dir *) dirs;
 	struct coll_asker *asker; /* borrowed; NULL: everything is looked at at once */
 	int session_fd;           /* -1: names are not kept */
@@ -45,17 +47,19 @@ void coll_jit_region(struct coll_jit *j, const struct coll_task *task, const cha
 		     uint64_t start, uint64_t end);
 
 enum coll_jit_knows { COLL_JIT_KNOWS_NOTHING, COLL_JIT_KNOWS_LATER, COLL_JIT_KNOWS };
+enum coll_jit_told { COLL_JIT_TOLD, COLL_JIT_TOLD_NOTHING, COLL_JIT_TOLD_BY_NOBODY };
 
 /**
  * coll_jit_unwinding - may files of the process tell how code in a region is unwound?
  * @question: COLL_ASK_JIT_TABLE, which finds out; added with COLL_JIT_KNOWS
+ * @asked: for coll_jit_knew(), which must follow then
  * COLL_JIT_KNOWS_LATER: @j->answers will be another number when that is known.
  */
-enum coll_jit_knows coll_jit_unwinding(const struct coll_jit *j, uint32_t tgid,
+enum coll_jit_knows coll_jit_unwinding(struct coll_jit *j, uint32_t tgid,
 				       const struct coll_jit_region *region,
-				       struct strbuf *question);
-/* They did tell something, or nothing: then they are not asked again for a while. */
-void coll_jit_knew(struct coll_jit *j, uint32_t tgid, bool anything);
+				       struct strbuf *question, uint64_t *asked);
+/* What came of it.  Where nothing is told, they are not asked again for a while. */
+void coll_jit_knew(struct coll_jit *j, uint64_t asked, enum coll_jit_told told);
 
 /* The process has ended, or executed another program: its names are asked for. */
 void coll_jit_end(struct coll_jit *j, uint32_t tgid);

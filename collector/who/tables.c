@@ -23,6 +23,7 @@ struct coll_table {
 	bool asked, ready;
 	uint64_t again_ns; /* there is none, and it is asked for anew then; 0: never */
 	uint64_t wait_ns;  /* of code made at run time: how long until that */
+	uint64_t made_by;  /* who is asked about it: see coll_jit_unwinding() */
 	bool used;         /* since there was no room the last time */
 };
 
@@ -230,18 +231,20 @@ const struct cfi_table *coll_tables_find(struct coll_tables *t, struct coll_map 
 
 /* ---- code made at run time */
 
-static void answered_made(void *ctx, uint64_t arg, int rc, char *answer, size_t len)
+static void answered_made(void *ctx, uint64_t id, int rc, char *answer, size_t len)
 {
 	struct coll_tables *t = ctx;
-	struct coll_table *e = get(t, (uint32_t)arg);
+	struct coll_table *e = get(t, (uint32_t)id);
 	size_t had = e->table.size;
 	struct err err = { 0 };
 
 	t->answers++;
 	e->used = true;
 	e->asked = false;
-	if (!rc)
-		coll_jit_knew(t->jit, (uint32_t)(arg >> 32), len);
+	coll_jit_knew(t->jit, e->made_by,
+		      rc    ? COLL_JIT_TOLD_BY_NOBODY
+		      : len ? COLL_JIT_TOLD
+			    : COLL_JIT_TOLD_NOTHING);
 	if (!rc && len) {
 		empty(t, e);
 		rc = take(t, e, answer, len, &err);
@@ -268,16 +271,21 @@ static bool ask_made(struct coll_tables *t, uint32_t id, uint32_t tgid,
 				   .lane = coll_lane_process(tgid),
 				   .answered = answered_made,
 				   .ctx = t,
-				   .arg = (uint64_t)tgid << 32 | id };
-	enum coll_jit_knows knows = coll_jit_unwinding(t->jit, tgid, region, &text);
+				   .arg = id };
 	struct coll_table *e = get(t, id);
+	enum coll_jit_knows knows;
+	uint64_t asked;
 
+	knows = coll_jit_unwinding(t->jit, tgid, region, &text, &asked);
 	if (knows != COLL_JIT_KNOWS)
 		return knows == COLL_JIT_KNOWS_LATER;
 	if (!e)
 		e = add(t, id);
-	if (!e)
+	if (!e) {
+		coll_jit_knew(t->jit, asked, COLL_JIT_TOLD_BY_NOBODY);
 		return false;
+	}
+	e->made_by = asked;
 	put(t, e, &q, &text);
 	return e->asked;
 }

@@ -123,8 +123,8 @@ notes()
 	for _ in 1 2 3; do
 		rm -rf s
 		record --session-dir s -- "$jit" 0.02 \
-			'F=/tmp/perf-$JIT_PID.map; echo "$JIT_AT 8 x" >$F; touch -d 1999-1-1 $F
-			echo $F >file'
+			'F=/tmp/perf-$JIT_PID.map; echo "$JIT_AT 8 x" >$F
+			touch -d 1999-1-1 $F; echo $F >file'
 		rm -f "$(<file)"
 		[ ! -e s/samples/current/jit ]
 	done
