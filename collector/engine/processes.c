@@ -71,10 +71,15 @@ bool coll_processes_ask(struct coll_collect *c, struct coll_task *task)
 					 .ctx = c,
 					 .arg = task->tgid };
 	uint32_t tgid = task->tgid;
+	const struct coll_group *g =
+		c->asker ? coll_deferred_find(&c->deferred, tgid) : NULL;
 
+	/* then when these records are taken */
+	if (g && g->for_tables)
+		return true;
 	task->gaps = c->gaps;
 	task->read_ns = c->last_ns;
-	if (c->asker && coll_deferred_find(&c->deferred, tgid))
+	if (g)
 		return true;
 	task->asked = true;
 	if ((c->asker && !coll_deferred_begin(&c->deferred, tgid)) ||
@@ -128,8 +133,12 @@ int coll_processes_now(struct coll_collect *c, uint32_t tgid, struct err *err)
 
 bool coll_processes_wait_for_tables(struct coll_collect *c, const struct coll_task *task)
 {
-	struct coll_group *g = coll_deferred_begin(&c->deferred, task->tgid);
+	struct coll_group *g = coll_deferred_find(&c->deferred, task->tgid);
 
+	/* behind records that wait for /proc it is looked at again */
+	if (g)
+		return true;
+	g = coll_deferred_begin(&c->deferred, task->tgid);
 	if (g)
 		g->for_tables = true;
 	return g;

@@ -14,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "collector/engine/filing.h"
+#include "collector/engine/processes.h"
 #include "collector/engine/unwind.h"
 #include "tests/unit/collector/collecting.h"
 
@@ -261,6 +262,20 @@ Test(unwind, records_of_a_process_wait_for_its_tables_in_their_order)
 			     stat_of(SPEC_STAT_STACKS_NO_MAPPING),
 		     1);
 	expect_balance();
+}
+
+Test(unwind, behind_records_that_wait_for_proc_others_wait_with_them)
+{
+	const struct coll_task *task = coll_tasks_need(&c.tasks, 4321);
+	struct coll_group *g = coll_deferred_begin(&c.deferred, 4321);
+
+	cr_assert(task && g);
+	TELL(4321, EXIT);
+	cr_expect(coll_processes_wait_for_tables(&c, task));
+	cr_expect_eq(coll_deferred_find(&c.deferred, 4321), g);
+	cr_expect_not(g->for_tables);
+	coll_processes_release(&c, 4321);
+	cr_expect_eq(c.deferred.bytes, 0);
 }
 
 Test(unwind, without_room_to_wait_samples_are_taken_as_they_are)
