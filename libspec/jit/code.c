@@ -31,24 +31,35 @@ static bool is_control(unsigned char c)
 	return c < ' ' || c == 0x7f;
 }
 
+/* Has the list room for what is code?  If not it is counted. */
+static bool takes(struct spec_jit_list *l, uint64_t start, uint64_t size)
+{
+	bool sound = size && size <= UINT64_MAX - start;
+	bool room = l->codes.len < SPEC_JIT_MAX_CODES;
+
+	l->bad += !sound;
+	l->too_many += sound && !room;
+	return sound && room;
+}
+
+int spec_jit_add_same(struct spec_jit_list *l, uint64_t start, uint64_t size,
+		      const char *name)
+{
+	const struct spec_jit_code code = { .start = start, .size = size, .name = name };
+
+	return takes(l, start, size) ? vec_push(&l->codes, code) : 0;
+}
+
 int spec_jit_add(struct spec_jit_list *l, uint64_t start, uint64_t size, const char *name,
 		 size_t len)
 {
-	struct spec_jit_code code = { .start = start, .size = size };
-	uint64_t end;
 	char *copy;
 
 	/* in a line they would belong to what is before */
 	for (; len && (*name == ' ' || *name == '\t'); len--)
 		name++;
-	if (!size || !len || __builtin_add_overflow(start, size, &end)) {
-		l->bad++;
+	if (!takes(l, start, len ? size : 0))
 		return 0;
-	}
-	if (l->codes.len >= SPEC_JIT_MAX_CODES) {
-		l->too_many++;
-		return 0;
-	}
 	l->cut += len > SPEC_JIT_NAME_MAX;
 	len = cut_name(name, len);
 	copy = arena_memdup(&l->names, name, len);
@@ -57,8 +68,7 @@ int spec_jit_add(struct spec_jit_list *l, uint64_t start, uint64_t size, const c
 	for (size_t i = 0; i < len; i++)
 		if (is_control((unsigned char)copy[i]))
 			copy[i] = '?';
-	code.name = copy;
-	return vec_push(&l->codes, code);
+	return spec_jit_add_same(l, start, size, copy);
 }
 
 /* ---- overlaps */

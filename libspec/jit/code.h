@@ -40,6 +40,11 @@ void spec_jit_list_fini(struct spec_jit_list *l);
 int spec_jit_add(struct spec_jit_list *l, uint64_t start, uint64_t size, const char *name,
 		 size_t len);
 
+/* The same with a name that the list has, which is not copied.  So a list costs the text
+ * that it was made of, and at most 60 bytes an entry. */
+int spec_jit_add_same(struct spec_jit_list *l, uint64_t start, uint64_t size,
+		      const char *name);
+
 /**
  * spec_jit_settle - sorts by address and cuts overlaps: the last that was told wins
  * What is left of an entry on both sides of a later one becomes two of the same name.

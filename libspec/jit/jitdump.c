@@ -178,15 +178,14 @@ static int name_load(void *ctx, const struct spec_jitdump_load *load)
 static int name_move(void *ctx, const struct spec_jitdump_move *move)
 {
 	struct naming *n = ctx;
-	const char *name;
 	uint64_t at;
 
 	if (!map_u64_get(&n->by_index, move->index, &at)) {
 		n->out->bad++;
 		return 0;
 	}
-	name = n->out->codes.data[at].name;
-	return spec_jit_add(n->out, move->to, move->size, name, strlen(name));
+	return spec_jit_add_same(n->out, move->to, move->size,
+				 n->out->codes.data[at].name);
 }
 
 int spec_jit_jitdump(const void *data, size_t len, struct spec_jit_list *out,

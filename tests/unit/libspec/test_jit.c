@@ -270,6 +270,24 @@ Test(jit, names_code_of_a_jitdump_also_where_it_moved)
 	cr_expect_eq(l.bad, 1);
 }
 
+Test(jit, keeps_the_name_of_code_that_moves_once)
+{
+	CLEANUP(strbuf_fini) struct strbuf b = { 0 };
+	CLEANUP(spec_jit_list_fini) struct spec_jit_list l = { 0 };
+	char name[SPEC_JIT_NAME_MAX + 1] = { 0 };
+
+	memset(name, 'A', SPEC_JIT_NAME_MAX);
+	dump_header(&b);
+	dump_load(&b, 0x1000, 1, name);
+	for (uint64_t i = 0; i < 10000; i++)
+		dump_move(&b, 0x1000, 0x2000 + i * 2, 1);
+	cr_assert_eq(spec_jit_jitdump(b.data, b.len, &l, NULL), 0);
+	cr_expect_eq(l.codes.len, 10001);
+	cr_expect_str_eq(l.codes.data[10000].name, name);
+	cr_assert_eq(spec_jit_settle(&l, NULL), 0);
+	cr_expect_lt(l.names.total, 1 << 16);
+}
+
 Test(jit, refuses_a_damaged_jitdump_and_keeps_what_came_before)
 {
 	CLEANUP(strbuf_fini) struct strbuf b = { 0 };
