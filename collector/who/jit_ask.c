@@ -204,21 +204,47 @@ static int settle(struct fetching *f)
 	return rc;
 }
 
+/* As many lines as a file of names may have, piece by piece. */
+static int write_lines(int fd, const struct spec_jit_list *l, size_t *written)
+{
+	enum { PIECE = 1 << 20 };
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+	size_t room = SPEC_JIT_LINES_MAX;
+	int rc = 0;
+
+	for (size_t next = 0; !rc && next < l->codes.len; *written = next) {
+		strbuf_reset(&text);
+		next = spec_jit_some_lines(l, next, room < PIECE ? room : PIECE, &text);
+		rc = strbuf_error(&text);
+		if (!rc && !text.len)
+			break;
+		if (!rc)
+			rc = file_write_all(fd, text.data, text.len);
+		room -= text.len;
+	}
+	return rc;
+}
+
 /* The lines as a file in memory; -1. */
 static int make_lines(struct fetching *f)
 {
-	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+	struct spec_jit_list *l = &f->codes;
 	CLEANUP(close_fd) int fd = -1;
+	size_t all = l->codes.len, written = 0;
 
-	if (!f->codes.codes.len)
+	if (!all)
 		return -1;
-	spec_jit_lines(&f->codes, &text);
+	/* overlaps make up to twice as many as there were, and readers take no more */
+	if (l->codes.len > SPEC_JIT_MAX_CODES)
+		l->codes.len = SPEC_JIT_MAX_CODES;
 	fd = memfd_create("opfs-jit", MFD_CLOEXEC);
-	if (fd < 0 || strbuf_error(&text) || file_write_all(fd, text.data, text.len)) {
-		tell_number(f, "entries lost: out of memory", f->codes.codes.len);
+	if (fd < 0 || write_lines(fd, l, &written)) {
+		tell_number(f, "entries lost: out of memory", all);
 		return -1;
 	}
-	f->done.nr_codes = (uint32_t)f->codes.codes.len;
+	tell_number(f, "entries left out: a million are kept, and 128 MiB of lines",
+		    all - written);
+	f->done.nr_codes = (uint32_t)written;
 	return take_fd(&fd);
 }
 

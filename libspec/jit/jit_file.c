@@ -17,11 +17,28 @@ void spec_jit_path(uint32_t tgid, char out[SPEC_JIT_PATH])
 	snprintf(out, SPEC_JIT_PATH, SPEC_JIT_DIR "/%" PRIu32, tgid);
 }
 
-void spec_jit_lines(const struct spec_jit_list *l, struct strbuf *out)
+size_t spec_jit_some_lines(const struct spec_jit_list *l, size_t first, size_t most,
+			   struct strbuf *out)
 {
-	vec_for(&l->codes, c)
+	size_t begin = out->len, at = first;
+
+	for (; at < l->codes.len && !out->failed; at++) {
+		const struct spec_jit_code *c = &l->codes.data[at];
+		size_t before = out->len;
+
 		strbuf_printf(out, "%" PRIx64 " %" PRIx64 " %s\n", c->start, c->size,
 			      c->name);
+		if (out->len - begin > most) {
+			strbuf_truncate(out, before);
+			break;
+		}
+	}
+	return at;
+}
+
+void spec_jit_lines(const struct spec_jit_list *l, struct strbuf *out)
+{
+	spec_jit_some_lines(l, 0, SIZE_MAX, out);
 }
 
 /* ---- writing */

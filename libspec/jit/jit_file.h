@@ -21,6 +21,7 @@
 #define SPEC_JIT_HEADER "# opfs jit 1\n"
 #define SPEC_JIT_FILE_MODE 0640
 #define SPEC_JIT_FILE_MAX (128u << 20) /* bytes */
+#define SPEC_JIT_LINES_MAX (SPEC_JIT_FILE_MAX - 64)
 
 enum { SPEC_JIT_PATH = 32 };
 /* "jit/TGID" */
@@ -28,6 +29,9 @@ void spec_jit_path(uint32_t tgid, char out[SPEC_JIT_PATH]);
 
 /* Appends the lines of a list. */
 void spec_jit_lines(const struct spec_jit_list *l, struct strbuf *out);
+/* Those from entry @first on that take @most bytes together; the first that it left. */
+size_t spec_jit_some_lines(const struct spec_jit_list *l, size_t first, size_t most,
+			   struct strbuf *out);
 
 /**
  * spec_jit_append - adds lines to the file of a process, which is made if it is missing

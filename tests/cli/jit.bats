@@ -297,3 +297,28 @@ jo_session()
 	ln -s "$PWD/away" "$jo"
 	opfs cat current/with:no-header/report | grep -qE '^42 .*anon \(tgid:77'
 }
+
+# ---- many names
+
+@test "names of many pieces take bounded room, and what is left out is told" {
+	# a name of 512 bytes, and moves into each other, each of which is two pieces
+	cat >nested.py <<-'END'
+		import os, struct, sys
+		at, n, pid = int(sys.argv[1], 16), 200000, int(sys.argv[2])
+		name = b"A" * 512 + b"\0"
+		out = [struct.pack("=IIIIIIQQ", 0x4a695444, 1, 40, 62, 0, pid, 0, 0),
+		       struct.pack("=IIQIIQQQQ", 0, 56 + len(name), 0, pid, pid, at, at,
+				   1 << 23, 7), name]
+		out += [struct.pack("=IIQIIQQQQQ", 1, 64, 0, pid, pid, at, at,
+				    at + 64 + i, 2 * (n - i) + 2, 7) for i in range(n)]
+		open("jit-4.dump", "wb").write(b"".join(out))
+	END
+	sed 's/LEN = 4096/LEN = 1 << 23/' "$progs/jit.c" >large.c
+	"${CC:-gcc}" -O1 -o large large.c
+	record --session-dir s -- ./large 0.3 \
+		'python3 nested.py $JIT_AT $JIT_PID' jit-4.dump
+	notes | grep -qE ': process [0-9]+: [0-9]+ entries left out: a million are kept'
+	[ "$(stat -c %s s/samples/current/jit/*)" -gt $((127 << 20)) ]
+	opfs cat current/report | grep -qE '\[jit\] .*AAAA'
+	opfs check
+}

@@ -83,6 +83,19 @@ Test(jit, takes_a_million_entries_and_counts_the_others)
 	cr_expect_eq(l.too_many, 5);
 }
 
+Test(jit, writes_as_many_lines_as_fit)
+{
+	CLEANUP(spec_jit_list_fini) struct spec_jit_list l = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
+
+	read_map("10 2 a\n20 2 bb\n30 2 c\n", &l);
+	cr_expect_eq(spec_jit_some_lines(&l, 0, 14, &out), 1);
+	cr_expect_eq(spec_jit_some_lines(&l, 1, 8, &out), 2);
+	cr_expect_eq(spec_jit_some_lines(&l, 2, 6, &out), 2);
+	cr_expect_eq(spec_jit_some_lines(&l, 2, 99, &out), 3);
+	cr_expect_str_eq(strbuf_str(&out), "10 2 a\n20 2 bb\n30 2 c\n");
+}
+
 /* ---- overlaps */
 
 Test(jit, lets_the_last_entry_win_where_entries_overlap)
