@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/dirlist.h"
 #include "base/file.h"
 #include "libspec/jit/perf_map.h"
 
@@ -52,11 +54,13 @@ static void give_to_group(int fd, int session_fd)
 		return;
 }
 
-static int open_dir(int session_fd)
+/* @made: it was missing, so it has no files. */
+static int open_dir(int session_fd, bool *made)
 {
 	int fd;
 
-	if (mkdirat(session_fd, SPEC_JIT_DIR, 0755) && errno != EEXIST)
+	*made = !mkdirat(session_fd, SPEC_JIT_DIR, 0755);
+	if (!*made && errno != EEXIST)
 		return -errno;
 	fd = file_open_within(session_fd, SPEC_JIT_DIR, O_RDONLY | O_DIRECTORY);
 	if (fd >= 0)
@@ -64,33 +68,98 @@ static int open_dir(int session_fd)
 	return fd;
 }
 
-static int open_to_append(int dir_fd, int session_fd, const char *name)
+static int open_to_append(int dir_fd, const char *name, int flags)
 {
 	int fd = openat(dir_fd, name,
-			O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC |
-				O_NONBLOCK | O_NOCTTY,
+			O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK |
+				O_NOCTTY | flags,
 			SPEC_JIT_FILE_MODE);
 
-	if (fd < 0)
-		return -errno;
-	give_to_group(fd, session_fd);
-	return fd;
+	return fd < 0 ? -errno : fd;
 }
 
-static int copy(int fd, int from)
+/* What the files of a session take.  One process writes them, so it counts on instead of
+ * listing a directory of perhaps thousands each time. */
+struct taken {
+	dev_t dev; /* of the directory */
+	ino_t ino;
+	uint64_t bytes;
+};
+
+static int count_taken(int dir_fd, uint64_t *bytes)
+{
+	CLEANUP(names_fini) struct names list = { 0 };
+	int rc = dirlist_read(dir_fd, &list);
+	struct stat st;
+
+	*bytes = 0;
+	for (size_t i = 0; !rc && i < list.len; i++)
+		if (!fstatat(dir_fd, list.data[i], &st, AT_SYMLINK_NOFOLLOW))
+			*bytes += (uint64_t)st.st_size;
+	return rc;
+}
+
+static int find_taken(struct taken *t, int dir_fd, bool made)
+{
+	struct stat st;
+	int rc = 0;
+
+	if (fstat(dir_fd, &st))
+		return -errno;
+	if (made)
+		t->bytes = 0;
+	else if (t->dev != st.st_dev || t->ino != st.st_ino)
+		rc = count_taken(dir_fd, &t->bytes);
+	t->dev = rc ? 0 : st.st_dev;
+	t->ino = rc ? 0 : st.st_ino;
+	return rc;
+}
+
+/* Bytes up to the end of the last line that ends within @room. */
+static uint64_t whole_lines(int from, uint64_t size, uint64_t room)
+{
+	char piece[2 * SPEC_JIT_NAME_MAX]; /* longer than any line */
+	uint64_t at = room > sizeof(piece) ? room - sizeof(piece) : 0;
+	const char *last;
+	ssize_t n;
+
+	if (size <= room)
+		return size;
+	n = file_pread_all(from, piece, (size_t)(room - at), (off_t)at);
+	last = n > 0 ? memrchr(piece, '\n', (size_t)n) : NULL;
+	return last ? at + (uint64_t)(last + 1 - piece) : 0;
+}
+
+static uint64_t count_lines(int from, uint64_t at)
 {
 	char piece[1 << 16];
-	off_t off = 0;
+	uint64_t lines = 0;
 	ssize_t n;
-	int rc;
 
-	while ((n = file_pread_all(from, piece, sizeof(piece), off)) > 0) {
-		rc = file_write_all(fd, piece, (size_t)n);
+	while ((n = file_pread_all(from, piece, sizeof(piece), (off_t)at)) > 0) {
+		for (ssize_t i = 0; i < n; i++)
+			lines += piece[i] == '\n';
+		at += (uint64_t)n;
+	}
+	return lines;
+}
+
+static int copy(int fd, int from, uint64_t bytes)
+{
+	char piece[1 << 16];
+	uint64_t off = 0;
+
+	while (off < bytes) {
+		size_t want = bytes - off < sizeof(piece) ? (size_t)(bytes - off)
+							  : sizeof(piece);
+		ssize_t n = file_pread_all(from, piece, want, (off_t)off);
+		int rc = n < 0 ? (int)n : n ? file_write_all(fd, piece, (size_t)n) : -EIO;
+
 		if (rc)
 			return rc;
-		off += n;
+		off += (uint64_t)n;
 	}
-	return n < 0 ? (int)n : 0;
+	return 0;
 }
 
 /* The first line, or the end of a line that a kill cut short. */
@@ -105,33 +174,107 @@ static int begin(int fd, off_t size)
 	return file_write_all(fd, "\n", 1);
 }
 
+static int add_lines(int fd, off_t size, int from, uint64_t bytes)
+{
+	int rc = begin(fd, size);
+
+	if (!rc)
+		rc = copy(fd, from, bytes);
+	return rc && ftruncate(fd, size) ? -errno : rc;
+}
+
+/* The file that lines are added to. */
+struct target {
+	int dir_fd, fd; /* @fd: -1 while it is missing */
+	off_t size;
+};
+
+static void target_fini(struct target *t)
+{
+	close_fd(&t->fd);
+	close_fd(&t->dir_fd);
+}
+
+static int open_target(struct target *t, int session_fd, const char *name,
+		       struct taken *taken)
+{
+	bool made;
+	struct stat st;
+	int rc;
+
+	t->dir_fd = open_dir(session_fd, &made);
+	rc = t->dir_fd < 0 ? t->dir_fd : find_taken(taken, t->dir_fd, made);
+	if (rc)
+		return rc;
+	t->fd = open_to_append(t->dir_fd, name, 0);
+	if (t->fd == -ENOENT)
+		return 0;
+	if (t->fd < 0 || fstat(t->fd, &st))
+		return t->fd < 0 ? t->fd : -errno;
+	t->size = st.st_size;
+	return S_ISREG(st.st_mode) ? 0 : -EINVAL;
+}
+
+/* One that is made does not stay without lines. */
+static int write_target(struct target *t, int session_fd, const char *name, int from,
+			uint64_t bytes)
+{
+	bool made = t->fd < 0;
+	int rc;
+
+	if (made)
+		t->fd = open_to_append(t->dir_fd, name, O_CREAT | O_EXCL);
+	if (t->fd < 0)
+		return t->fd;
+	give_to_group(t->fd, session_fd);
+	rc = add_lines(t->fd, t->size, from, bytes);
+	if (rc && made)
+		unlinkat(t->dir_fd, name, 0);
+	return rc;
+}
+
+static uint64_t left_of(uint64_t most, uint64_t taken)
+{
+	return taken < most ? most - taken : 0;
+}
+
+static int tell_left_out(struct err *err, const char *path, uint64_t lines, bool session)
+{
+	return err_set(err, -EFBIG,
+		       "%s: %" PRIu64 " entries left out: names of a %s may take %u MiB; "
+		       "shorter sessions have room for more",
+		       path, lines, session ? "session" : "process",
+		       (session ? SPEC_JIT_SESSION_MAX : SPEC_JIT_FILE_MAX) >> 20);
+}
+
 int spec_jit_append(int session_fd, uint32_t tgid, int from, struct err *err)
 {
-	CLEANUP(close_fd) int dir_fd = open_dir(session_fd);
-	CLEANUP(close_fd) int fd = -1;
+	static struct taken taken;
+	CLEANUP(target_fini) struct target t = { -1, -1, 0 };
+	uint64_t of_file, of_session, room, bytes;
 	char path[SPEC_JIT_PATH];
-	struct stat st, more;
+	const char *name = path + strlen(SPEC_JIT_DIR "/");
+	struct stat more;
 	int rc;
 
 	spec_jit_path(tgid, path);
-	if (dir_fd < 0)
-		return err_errno(err, dir_fd, SPEC_JIT_DIR);
-	fd = open_to_append(dir_fd, session_fd, path + strlen(SPEC_JIT_DIR "/"));
-	if (fd < 0)
-		return err_errno(err, fd, "%s", path);
-	if (fstat(fd, &st) || fstat(from, &more))
-		return err_errno(err, -errno, "%s", path);
-	if (!S_ISREG(st.st_mode))
-		return err_set(err, -EINVAL, "%s: not a regular file", path);
-	if ((uint64_t)st.st_size + (uint64_t)more.st_size > SPEC_JIT_FILE_MAX - 64)
-		return err_set(err, -EFBIG, "%s: names of more than %u MiB", path,
-			       SPEC_JIT_FILE_MAX >> 20);
-	rc = begin(fd, st.st_size);
-	if (!rc)
-		rc = copy(fd, from);
-	if (rc && ftruncate(fd, st.st_size))
-		return err_errno(err, -errno, "%s", path);
-	return rc ? err_errno(err, rc, "%s", path) : 0;
+	rc = open_target(&t, session_fd, name, &taken);
+	if (!rc && fstat(from, &more))
+		rc = -errno;
+	if (rc)
+		return err_errno(err, rc, "%s", path);
+	of_file = left_of(SPEC_JIT_LINES_MAX, (uint64_t)t.size);
+	of_session = left_of(SPEC_JIT_SESSION_MAX, taken.bytes);
+	room = of_file < of_session ? of_file : of_session;
+	bytes = whole_lines(from, (uint64_t)more.st_size, room);
+	rc = bytes ? write_target(&t, session_fd, name, from, bytes) : 0;
+	if (rc)
+		return err_errno(err, rc, "%s", path);
+	taken.bytes += bytes;
+	return bytes < (uint64_t)more.st_size
+		       ? tell_left_out(err, path, count_lines(from, bytes),
+				       of_session < of_file)
+		       : 0;
 }
 
 /* ---- reading */

@@ -20,7 +20,8 @@
 #define SPEC_JIT_DIR "jit"
 #define SPEC_JIT_HEADER "# opfs jit 1\n"
 #define SPEC_JIT_FILE_MODE 0640
-#define SPEC_JIT_FILE_MAX (128u << 20) /* bytes */
+#define SPEC_JIT_FILE_MAX (128u << 20)    /* bytes */
+#define SPEC_JIT_SESSION_MAX (512u << 20) /* of all processes */
 #define SPEC_JIT_LINES_MAX (SPEC_JIT_FILE_MAX - 64)
 
 enum { SPEC_JIT_PATH = 32 };
@@ -36,7 +37,9 @@ size_t spec_jit_some_lines(const struct spec_jit_list *l, size_t first, size_t m
 /**
  * spec_jit_append - adds lines to the file of a process, which is made if it is missing
  * @from: a descriptor of lines, from its beginning on
- * All of them or none: -EFBIG if the file would be too long, or another -errno.
+ * -EFBIG: some or all were left out, since the file or those of the session would be too
+ * long.  After another -errno it is as before.  Of one thread, and nobody else writes
+ * files of names.
  */
 int spec_jit_append(int session_fd, uint32_t tgid, int from, struct err *err);
 

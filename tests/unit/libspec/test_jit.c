@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -398,5 +400,75 @@ Test(jit, goes_on_after_a_line_that_was_cut_short)
 	cr_assert_eq(spec_jit_read(s.fd, 5, &l, NULL, NULL, NULL), 0);
 	expect_lines(&l, "1000 10 a\n");
 	cr_expect_eq(l.bad, 1);
+	scratch_fini(&s);
+}
+
+/* A file of names that takes so many bytes, but nothing of the disk. */
+static void make_long_file(struct scratch *s, const char *path, off_t bytes)
+{
+	CLEANUP(close_fd) int fd = -1;
+
+	mkdirat(s->fd, "jit", 0755);
+	cr_assert_eq(file_replace(s->fd, path, SPEC_JIT_HEADER, 13, 0640, 0, NULL), 0);
+	fd = openat(s->fd, path, O_WRONLY | O_CLOEXEC);
+	cr_assert(fd >= 0 && !ftruncate(fd, bytes));
+}
+
+Test(jit, adds_the_lines_that_a_file_has_room_for_and_counts_the_others)
+{
+	CLEANUP(close_fd) int more = memory_file("1000 10 a\n1010 10 b\n1020 10 c\n");
+	struct scratch s = scratch_new();
+	struct err err = { 0 };
+	char end[22] = { 0 };
+	int fd;
+
+	make_long_file(&s, "jit/5", SPEC_JIT_LINES_MAX - 25);
+	cr_expect_eq(spec_jit_append(s.fd, 5, more, &err), -EFBIG);
+	cr_expect(strstr(err.msg, "jit/5: 1 entries left out: names of a process may "),
+		  "%s", err.msg);
+	fd = openat(s.fd, "jit/5", O_RDONLY | O_CLOEXEC);
+	cr_assert_eq(pread(fd, end, 21, SPEC_JIT_LINES_MAX - 25), 21);
+	cr_expect_str_eq(end, "\n1000 10 a\n1010 10 b\n");
+	close(fd);
+	cr_expect_eq(spec_jit_append(s.fd, 5, more, &err), -EFBIG);
+	cr_expect(strstr(err.msg, "jit/5: 3 entries"), "%s", err.msg);
+	scratch_fini(&s);
+}
+
+Test(jit, makes_no_file_without_lines_when_the_session_has_enough)
+{
+	CLEANUP(close_fd) int more = memory_file("1000 10 a\n1010 10 b\n");
+	struct scratch s = scratch_new();
+	struct err err = { 0 };
+	off_t room = 15; /* for the first line */
+	struct stat st;
+
+	for (int i = 1; i <= 4; i++) {
+		char path[SPEC_JIT_PATH];
+
+		spec_jit_path((uint32_t)i, path);
+		make_long_file(&s, path, SPEC_JIT_SESSION_MAX / 4 - (i == 1 ? room : 0));
+	}
+	cr_expect_eq(spec_jit_append(s.fd, 9, more, &err), -EFBIG);
+	cr_expect(strstr(err.msg, "jit/9: 1 entries left out: names of a session may "),
+		  "%s", err.msg);
+	cr_assert_eq(fstatat(s.fd, "jit/9", &st, 0), 0);
+	cr_expect_eq(st.st_size, 13 + 10);
+	cr_expect_eq(spec_jit_append(s.fd, 10, more, &err), -EFBIG);
+	cr_expect_eq(fstatat(s.fd, "jit/10", &st, 0), -1);
+	scratch_fini(&s);
+}
+
+Test(jit, leaves_no_file_when_writing_fails)
+{
+	CLEANUP(close_fd) int more = memory_file("1000 10 a\n1010 10 b\n");
+	const struct rlimit few = { 20, 20 };
+	struct scratch s = scratch_new();
+	struct stat st;
+
+	signal(SIGXFSZ, SIG_IGN);
+	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &few), 0);
+	cr_expect_eq(spec_jit_append(s.fd, 5, more, NULL), -EFBIG);
+	cr_expect_eq(fstatat(s.fd, "jit/5", &st, 0), -1);
 	scratch_fini(&s);
 }
