@@ -16,6 +16,10 @@
 
 enum { CPU_SECONDS = 20 };
 
+/* What CPython calls its functions. */
+#define PREFIX "py::"
+enum { PREFIX_LEN = sizeof(PREFIX) - 1 };
+
 struct making {
 	const struct coll_jit_region *region;
 	struct spec_jitdump_header header; /* of its jitdump, if it has one */
@@ -34,33 +38,61 @@ static int add(struct making *m, const struct cfi_made *made)
 	struct cfi_made at = *made;
 
 	m->any = true;
-	if (!is_inside(m, made->start, made->size))
+	if (!is_inside(m, made->start, made->size) || m->made.len >= SPEC_JIT_MAX_CODES)
 		return 0;
 	at.start -= m->region->start;
 	return vec_push(&m->made, at);
 }
 
 /* A function of python's, by the entry of its trampoline. */
-static bool is_trampoline(uint64_t size, const char *name)
+static bool is_trampoline(uint64_t size, const char *name, size_t len)
 {
 	return (size == CFI_TRAMPOLINE_BYTES || size == CFI_TRAMPOLINE_ENDBR_BYTES) &&
-	       !strncmp(name, "py::", 4);
+	       len >= PREFIX_LEN && !memcmp(name, PREFIX, PREFIX_LEN);
+}
+
+static int take_line(void *ctx, uint64_t start, uint64_t size, const char *name,
+		     size_t len)
+{
+	struct making *m = ctx;
+
+	return is_trampoline(size, name, len)
+		       ? add(m, &(struct cfi_made){ .start = start, .size = size })
+		       : 0;
+}
+
+/* Only lines with such a name are read, and no names kept: a map of a million lines is
+ * asked for each region. */
+static int take_lines(struct making *m, const struct strbuf *map)
+{
+	const char *at = map->data, *end = at + map->len, *name, *newline;
+	uint64_t bad = 0;
+	int rc = 0;
+
+	while (!rc && (name = memmem(at, (size_t)(end - at), PREFIX, PREFIX_LEN))) {
+		newline = memrchr(at, '\n', (size_t)(name - at));
+		at = newline ? newline + 1 : at;
+		newline = memchr(name, '\n', (size_t)(end - name));
+		if (!newline)
+			break;
+		rc = spec_perf_map_read(at, (size_t)(newline + 1 - at), take_line, m,
+					&bad);
+		at = newline + 1;
+	}
+	return rc;
 }
 
 /* Maps do not say for which machine they are: that of this program. */
 static int take_map(struct making *m, const struct strbuf *map)
 {
-	CLEANUP(spec_jit_list_fini) struct spec_jit_list codes = { 0 };
-	int rc = 0;
-
 #if defined(__x86_64__)
-	rc = spec_jit_perf_map(map->data, map->len, &codes);
+	return map->len ? take_lines(m, map) : 0;
+#else
+	(void)take_lines;
+	(void)m;
+	(void)map;
+	return 0;
 #endif
-	vec_for(&codes.codes, c)
-		if (!rc && is_trampoline(c->size, c->name))
-			rc = add(m, &(struct cfi_made){ .start = c->start,
-							.size = c->size });
-	return rc;
 }
 
 /* CPython writes its jitdump late: what it says of one trampoline holds for the next. */
@@ -69,7 +101,8 @@ static int take_load(void *ctx, const struct spec_jitdump_load *load)
 	struct making *m = ctx;
 	struct cfi_made made = { .start = load->addr, .size = load->size };
 
-	if (m->header.elf_machine == EM_X86_64 && is_trampoline(load->size, load->name))
+	if (m->header.elf_machine == EM_X86_64 &&
+	    is_trampoline(load->size, load->name, load->name_len))
 		return add(m, &made);
 	if (!load->unwind)
 		return 0;

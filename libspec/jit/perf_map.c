@@ -28,7 +28,8 @@ static const char *number(const char *at, const char *end, uint64_t *out)
 	return at;
 }
 
-static int add_line(const char *at, const char *end, struct spec_jit_list *out)
+static int read_line(const char *at, const char *end, spec_perf_map_line line, void *ctx,
+		     uint64_t *bad)
 {
 	uint64_t start, size;
 
@@ -40,13 +41,14 @@ static int add_line(const char *at, const char *end, struct spec_jit_list *out)
 	if (at)
 		at = number(at, end, &size);
 	if (!at) {
-		out->bad++;
+		++*bad;
 		return 0;
 	}
-	return spec_jit_add(out, start, size, at, (size_t)(end - at));
+	return line(ctx, start, size, at, (size_t)(end - at));
 }
 
-int spec_jit_perf_map(const char *text, size_t len, struct spec_jit_list *out)
+int spec_perf_map_read(const char *text, size_t len, spec_perf_map_line line, void *ctx,
+		       uint64_t *bad)
 {
 	const char *end = text + len, *newline;
 	int rc = 0;
@@ -55,7 +57,18 @@ int spec_jit_perf_map(const char *text, size_t len, struct spec_jit_list *out)
 		newline = memchr(text, '\n', (size_t)(end - text));
 		if (!newline)
 			break;
-		rc = add_line(text, newline, out);
+		rc = read_line(text, newline, line, ctx, bad);
 	}
 	return rc;
+}
+
+static int add_line(void *ctx, uint64_t start, uint64_t size, const char *name,
+		    size_t len)
+{
+	return spec_jit_add(ctx, start, size, name, len);
+}
+
+int spec_jit_perf_map(const char *text, size_t len, struct spec_jit_list *out)
+{
+	return spec_perf_map_read(text, len, add_line, out, &out->bad);
 }

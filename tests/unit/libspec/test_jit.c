@@ -58,6 +58,34 @@ Test(jit, counts_lines_that_are_no_entries_and_goes_on)
 	cr_expect_eq(l.bad, 8, "%llu", (unsigned long long)l.bad);
 }
 
+struct line {
+	uint64_t start, size;
+	char name[16];
+	int nr;
+};
+
+static int see_line(void *ctx, uint64_t start, uint64_t size, const char *name,
+		    size_t len)
+{
+	struct line *l = ctx;
+
+	*l = (struct line){ .start = start, .size = size, .nr = l->nr + 1 };
+	memcpy(l->name, name, len < sizeof(l->name) ? len : sizeof(l->name) - 1);
+	return l->nr == 2 ? -EINTR : 0;
+}
+
+Test(jit, hands_out_lines_of_a_map_until_told_to_end)
+{
+	static const char map[] = "# a\n10 2 a\nno\n0x20 b  py::f\r\n30 2 c\n";
+	struct line l = { 0 };
+	uint64_t bad = 0;
+
+	cr_expect_eq(spec_perf_map_read(map, strlen(map), see_line, &l, &bad), -EINTR);
+	cr_expect(l.nr == 2 && l.start == 0x20 && l.size == 0xb);
+	cr_expect_str_eq(l.name, "py::f");
+	cr_expect_eq(bad, 1);
+}
+
 Test(jit, replaces_control_bytes_and_cuts_long_names)
 {
 	CLEANUP(spec_jit_list_fini) struct spec_jit_list l = { 0 };
