@@ -19,20 +19,29 @@
 
 enum { CHUNK = 16 * 1024, MAX_DEPTH = 200, MAX_TRIES = 100 };
 
-int file_open_within(int dirfd, const char *path, int flags)
+int file_open_resolved(int dirfd, const char *path, int flags, uint64_t resolve)
 {
 	struct open_how how = { .flags = (unsigned)(flags | O_CLOEXEC),
-				.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
-					   RESOLVE_NO_XDEV };
+				.resolve = resolve };
+	int fd = (int)syscall(SYS_openat2, dirfd, path, &how, sizeof(how));
+
+	return fd < 0 ? -errno : fd;
+}
+
+int file_open_within(int dirfd, const char *path, int flags)
+{
 	int fd;
 
-	if (dirfd == AT_FDCWD)
+	if (dirfd == AT_FDCWD) {
 		fd = open(path, flags | O_CLOEXEC);
-	else
-		fd = (int)syscall(SYS_openat2, dirfd, path, &how, sizeof(how));
+		return fd < 0 ? -errno : fd;
+	}
+	fd = file_open_resolved(dirfd, path, flags,
+				RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV);
+	if (fd != -ENOSYS && fd != -EPERM)
+		return fd;
 	/* not in this kernel or, EPERM, not in this container: at least the last one */
-	if (fd < 0 && dirfd != AT_FDCWD && (errno == ENOSYS || errno == EPERM))
-		fd = openat(dirfd, path, flags | O_CLOEXEC | O_NOFOLLOW);
+	fd = openat(dirfd, path, flags | O_CLOEXEC | O_NOFOLLOW);
 	return fd < 0 ? -errno : fd;
 }
 

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/err.h"
@@ -20,6 +21,10 @@
  * Returns a descriptor, or -errno.
  */
 int file_open_within(int dirfd, const char *path, int flags);
+/* openat2(2), with O_CLOEXEC; @resolve: of RESOLVE_*.  A descriptor, or -errno: also
+ * -ENOSYS or -EPERM in a sandbox that does not know it, for nothing else keeps that word.
+ */
+int file_open_resolved(int dirfd, const char *path, int flags, uint64_t resolve);
 /* Does the path lead, through links too, to a directory, or to a regular file? */
 bool file_is_dir(const char *path);
 bool file_is_regular(const char *path);

@@ -101,16 +101,19 @@ void coll_jit_answer_hold(char *question, size_t len, struct strbuf *out, int *f
 	size_t at = out->len;
 	struct stat st;
 	uint32_t tgid;
-	char path[64];
 
 	if (len != sizeof(tgid))
 		return;
 	memcpy(&tgid, question, sizeof(tgid));
 	strbuf_add(out, &h, sizeof(h));
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/root/tmp", tgid);
 	h.start_ns = coll_proc_start(tgid);
-	*file = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	h.code = *file >= 0 ? 0 : errno == ENOENT ? -ESRCH : -errno;
+	h.code = coll_jit_open_tmp(tgid);
+	if (h.code >= 0) {
+		*file = h.code;
+		h.code = 0;
+	} else if (h.code == -ENOENT) {
+		h.code = -ESRCH;
+	}
 	if (!h.code && fstat(*file, &st))
 		h.code = -errno;
 	if (!h.code)

@@ -4,10 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/magic.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -23,22 +26,68 @@ void coll_jit_files_tell(struct coll_jit_files *f, const char *path, const char 
 	strbuf_printf(&f->lines, ": %s\n", why);
 }
 
-static const char *refusal(const struct coll_jit_files *f, const struct stat *st)
+/* What a file of those shows depends on who opens it. */
+static bool is_of_kernel(int at)
 {
-	if (S_ISLNK(st->st_mode))
-		return "refused: a symbolic link";
-	if (!S_ISREG(st->st_mode))
-		return "refused: not a regular file";
-	if (st->st_uid &&
-	    st->st_uid != (f->q->uid == COLL_UID_UNKNOWN ? geteuid() : f->q->uid))
-		return "refused: it belongs to another user than the process";
-	if ((uint64_t)st->st_mtime < f->q->not_before_s)
-		return "refused: it is older than the process";
+	struct statfs fs;
+
+	return fstatfs(at, &fs) || fs.f_type == PROC_SUPER_MAGIC ||
+	       fs.f_type == SYSFS_MAGIC;
+}
+
+/*
+ * A daemon writes as root before it becomes another user.  Of root's files only those
+ * that this user may read: @dir, what they are in, may be a mount of the user's, of a
+ * directory that is closed to it; NULL: the user has got hold of the file itself.
+ */
+static const char *refusal_of_roots(const struct coll_jit_files *f, const struct stat *st,
+				    const struct stat *dir)
+{
+	if (!(st->st_mode & S_IROTH))
+		return "refused: it is root's, and not for the process's user to read";
+	if (dir && dir->st_uid != f->uid && !(dir->st_mode & S_IXOTH))
+		return "refused: it is root's, where the process's user may not look";
 	return NULL;
 }
 
+static const char *refusal(const struct coll_jit_files *f, int at, const struct stat *st,
+			   const struct stat *dir)
+{
+	const char *why = NULL;
+
+	if (S_ISLNK(st->st_mode))
+		return "refused: a symbolic link";
+	if (!S_ISREG(st->st_mode) || is_of_kernel(at))
+		return "refused: not a regular file";
+	if (st->st_uid && st->st_uid != f->uid)
+		return "refused: it belongs to another user than the process";
+	if (st->st_uid != f->uid)
+		why = refusal_of_roots(f, st, dir);
+	if (!why && (uint64_t)st->st_mtime < f->q->not_before_s)
+		why = "refused: it is older than the process";
+	return why;
+}
+
+/* Why one that is there could not even be looked at; NULL: it is not there. */
+static const char *obstacle(int rc)
+{
+	switch (rc) {
+	case -EXDEV:
+		return "refused: something is mounted over it";
+	case -ELOOP:
+		return "refused: it leads through links that are not followed";
+	case -ENOSYS:
+	case -EPERM:
+		return "refused: openat2() is not allowed here, and without it links "
+		       "and mounts would be followed";
+	default:
+		return NULL;
+	}
+}
+
 /* @at: the file, of O_PATH.  A descriptor to read it, or -1, which was told. */
-static int open_checked(struct coll_jit_files *f, int at, const char *path)
+static int open_checked(struct coll_jit_files *f, int at, const char *path,
+			const struct stat *dir)
 {
 	struct stat st;
 	const char *why;
@@ -46,7 +95,7 @@ static int open_checked(struct coll_jit_files *f, int at, const char *path)
 
 	if (fstat(at, &st))
 		return -1;
-	why = refusal(f, &st);
+	why = refusal(f, at, &st, dir);
 	f->found++;
 	if (why) {
 		coll_jit_files_tell(f, path, why);
@@ -60,8 +109,45 @@ static int open_checked(struct coll_jit_files *f, int at, const char *path)
 	return fd < 0 ? -1 : fd;
 }
 
-/* Where its /tmp is: held, or as long as it lives its own, else ours. */
-static int open_tmp(const struct coll_jit_files *f, bool *own)
+static int open_root(uint32_t tgid)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/root", tgid);
+	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd >= 0 ? fd : errno == ENOENT ? -ESRCH : -EACCES;
+}
+
+int coll_jit_open_tmp(uint32_t tgid)
+{
+	CLEANUP(close_fd) int root = open_root(tgid);
+	int fd;
+
+	if (root < 0)
+		return root;
+	fd = file_open_resolved(root, "tmp", O_PATH | O_DIRECTORY,
+				RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+	if (!obstacle(fd))
+		return fd;
+	fd = openat(root, "tmp", O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* Takes over @fd; -1 for a link, which is told. */
+static int no_link(struct coll_jit_files *f, int fd)
+{
+	CLEANUP(close_fd) int owned = fd;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) || !S_ISLNK(st.st_mode))
+		return take_fd(&owned);
+	coll_jit_files_tell(f, "/tmp", obstacle(-ELOOP));
+	return -1;
+}
+
+/* Where its /tmp is: held, or as long as it lives its own, else ours; -1. */
+static int open_tmp(struct coll_jit_files *f, bool *own)
 {
 	char path[64];
 	int fd;
@@ -70,14 +156,29 @@ static int open_tmp(const struct coll_jit_files *f, bool *own)
 	if (f->q->tmp_fd >= 0) {
 		snprintf(path, sizeof(path), "/proc/%" PRIu32 "/fd/%" PRId32,
 			 f->q->asking, f->q->tmp_fd);
-		return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		return no_link(f, open(path, O_PATH | O_CLOEXEC));
 	}
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/root/tmp", f->q->tgid);
-	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	fd = coll_jit_open_tmp(f->q->tgid);
 	if (fd >= 0)
-		return fd;
+		return no_link(f, fd);
 	*own = false;
 	return open("/tmp", O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* Whose files are taken.  The effective user, if it was held; else the real one. */
+static uint32_t user_of(const struct coll_jit_fetch *q, bool own)
+{
+	uint32_t uid = q->uid != COLL_UID_UNKNOWN ? q->uid : coll_proc_uid(q->tgid);
+
+	return uid == COLL_UID_UNKNOWN && !own ? geteuid() : uid;
+}
+
+/* What is in a /tmp itself, of O_PATH; -errno. */
+static int open_in(int tmp_fd, const char *name)
+{
+	return file_open_resolved(tmp_fd, name, O_PATH | O_NOFOLLOW,
+				  RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
+					  RESOLVE_NO_XDEV);
 }
 
 /* A file's first bytes; borrowed from @out. */
@@ -107,41 +208,78 @@ static bool slurp(int fd, struct strbuf *out)
 	return false;
 }
 
+/* The mapping itself, if we may and it is still there: no path says what file it is, and
+ * the device in /proc/PID/maps is not that of stat() on overlayfs and btrfs. */
+static int open_mapping(const struct coll_jit_files *f)
+{
+	CLEANUP(close_file) FILE *maps = NULL;
+	CLEANUP(free_ptr) char *line = NULL;
+	size_t cap = 0;
+	char path[96];
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/maps", f->q->tgid);
+	maps = fopen(path, "re");
+	while (maps && getline(&line, &cap, maps) > 0) {
+		struct coll_mmap m;
+
+		line[strcspn(line, "\n")] = '\0';
+		if (!coll_proc_maps_line(line, &m) || m.inode != f->q->inode ||
+		    strcmp(m.filename, f->dump_path) != 0)
+			continue;
+		snprintf(path, sizeof(path),
+			 "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, f->q->tgid,
+			 m.start, m.start + m.len);
+		return open(path, O_PATH | O_CLOEXEC);
+	}
+	return -1;
+}
+
 static bool is_mapped(const struct coll_jit_files *f, int fd)
 {
 	struct stat st;
 
-	return fd >= 0 && !fstat(fd, &st) && (!f->q->inode || st.st_ino == f->q->inode);
+	return fd >= 0 && !fstat(fd, &st) && st.st_ino == f->q->inode;
 }
 
 /*
- * The file that the process has mapped.  Its path is one of its mount namespace, and of
- * its root directory if that is not below ours.
+ * By its path, which is one of the process's mount namespace, and of its root directory
+ * if that is not below ours.  The kernel made it: there are no links in it.
  */
+static int open_path(const struct coll_jit_files *f, int tmp_fd)
+{
+	const uint64_t resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+	const char *path = f->dump_path;
+	CLEANUP(close_fd) int root = -1;
+	CLEANUP(close_fd) int fd = -1;
+
+	if (!strncmp(path, "/tmp/", 5) && !strchr(path + 5, '/'))
+		fd = open_in(tmp_fd, path + 5);
+	if (is_mapped(f, fd))
+		return take_fd(&fd);
+	close_fd(&fd);
+	root = open_root(f->q->tgid);
+	fd = file_open_resolved(root, path, O_PATH | O_NOFOLLOW,
+				resolve | RESOLVE_IN_ROOT);
+	if (is_mapped(f, fd))
+		return take_fd(&fd);
+	close_fd(&fd);
+	fd = file_open_resolved(AT_FDCWD, path, O_PATH | O_NOFOLLOW, resolve);
+	return fd < 0 || is_mapped(f, fd) ? take_fd(&fd) : -ENOENT;
+}
+
+/* The file that the process has mapped, of O_PATH; -errno. */
 static int open_dump(const struct coll_jit_files *f, int tmp_fd)
 {
-	CLEANUP(close_fd) int fd = -1;
-	struct stat st;
-	char root[64];
+	int fd = open_mapping(f);
 
-	if (!strncmp(f->dump_path, "/tmp/", 5) && !strchr(f->dump_path + 5, '/'))
-		fd = openat(tmp_fd, f->dump_path + 5, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	if (is_mapped(f, fd))
-		return take_fd(&fd);
-	close_fd(&fd);
-	snprintf(root, sizeof(root), "/proc/%" PRIu32 "/root", f->q->tgid);
-	fd = regular_open_at(root, f->dump_path, &st);
-	if (is_mapped(f, fd))
-		return take_fd(&fd);
-	close_fd(&fd);
-	fd = open(f->dump_path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	return is_mapped(f, fd) ? take_fd(&fd) : -1;
+	return fd >= 0 ? fd : open_path(f, tmp_fd);
 }
 
 /* Its bytes; none if it is missing or refused.  Holes of a huge file are no lines. */
-static void take(struct coll_jit_files *f, int at, const char *path, struct strbuf *out)
+static void take(struct coll_jit_files *f, int at, const char *path,
+		 const struct stat *dir, struct strbuf *out)
 {
-	CLEANUP(close_fd) int fd = open_checked(f, at, path);
+	CLEANUP(close_fd) int fd = open_checked(f, at, path, dir);
 
 	if (fd >= 0 && !slurp(fd, out))
 		coll_jit_files_tell(f, path, "could not be read: out of memory");
@@ -150,13 +288,20 @@ static void take(struct coll_jit_files *f, int at, const char *path, struct strb
 static void take_map(struct coll_jit_files *f, int tmp_fd)
 {
 	CLEANUP(close_fd) int at = -1;
+	struct stat dir;
 	char name[32];
 
 	snprintf(name, sizeof(name), "perf-%" PRIu32 ".map", f->nspid);
 	snprintf(f->map_path, sizeof(f->map_path), "/tmp/%s", name);
-	at = openat(tmp_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	if (at >= 0)
-		take(f, at, f->map_path, &f->map);
+	if (tmp_fd < 0 || fstat(tmp_fd, &dir))
+		return;
+	at = open_in(tmp_fd, name);
+	if (at >= 0) {
+		take(f, at, f->map_path, &dir, &f->map);
+	} else if (obstacle(at) && !faccessat(tmp_fd, name, F_OK, AT_SYMLINK_NOFOLLOW)) {
+		f->found++;
+		coll_jit_files_tell(f, f->map_path, obstacle(at));
+	}
 }
 
 static void take_dump(struct coll_jit_files *f, int tmp_fd)
@@ -165,11 +310,13 @@ static void take_dump(struct coll_jit_files *f, int tmp_fd)
 
 	if (!*f->dump_path)
 		return;
-	if (at < 0)
-		coll_jit_files_tell(f, f->dump_path,
-				    "not found any more, or another file by now");
+	if (at >= 0)
+		take(f, at, f->dump_path, NULL, &f->dump);
 	else
-		take(f, at, f->dump_path, &f->dump);
+		coll_jit_files_tell(f, f->dump_path,
+				    obstacle(at) ? obstacle(at)
+						 : "not found any more, or another file "
+						   "by now");
 }
 
 void coll_jit_files_read(struct coll_jit_files *f, const struct coll_jit_fetch *q,
@@ -181,6 +328,7 @@ void coll_jit_files_read(struct coll_jit_files *f, const struct coll_jit_fetch *
 	*f = (struct coll_jit_files){ .q = q, .dump_path = dump_path };
 	tmp_fd = open_tmp(f, &own);
 	f->nspid = own ? q->nspid : q->tgid;
+	f->uid = user_of(q, own);
 	take_map(f, tmp_fd);
 	take_dump(f, tmp_fd);
 }

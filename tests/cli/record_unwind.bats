@@ -39,7 +39,8 @@ same_stacks() {
 	cat counts
 	# at most some that begin or end just then
 	[ $(($(awk '$1 == "other" { print $2 }' counts) * 100)) -le "$stored" ]
-	[ "$(awk '$1 != "other" && $2 < 50' counts)" = '' ]
+	# of each kind: 200 if the host takes no time, or counters, away
+	[ "$(awk '$1 != "other" && $2 < 5' counts)" = '' ]
 }
 
 @test "stacks are those that a program wrote down, at every level of optimization" {
