@@ -12,8 +12,16 @@
 #include "libcfi/trampoline.h"
 #include "libcfi/undescribed.h"
 
-/* A common part with more instructions would be run for every function. */
-enum { MAX_INITIAL = 1024 };
+enum {
+	MAX_COMMON = 1024, /* bytes of a common part; linkers' have some 20 */
+	MAX_LETTERS = 8,   /* "zPLRSBG" has them all */
+	/*
+	 * Common parts are read again where functions of two take turns, and their
+	 * instructions are run for every function: so many times the bytes of the section
+	 * in all.  In real files it is one time, or two.
+	 */
+	MAX_TIMES = 16,
+};
 
 /* A section, as far as it has been read. */
 struct section {
@@ -26,6 +34,7 @@ struct section {
 	uint64_t common_at; /* its offset; UINT64_MAX: none yet */
 	struct cfi_common common;
 	bool augmented, common_is_bad;
+	uint64_t work; /* bytes of common parts that were read, and run */
 };
 
 /* An entry of the section: a common part, or a function. */
@@ -111,9 +120,10 @@ static bool take_augmentation(struct section *s, const char *letters,
 	return !r->bad;
 }
 
-static const char *take_text(struct cfi_reader *r)
+static const char *take_letters(struct cfi_reader *r)
 {
-	const uint8_t *end = memchr(r->at, 0, cfi_left(r));
+	size_t left = cfi_left(r), most = MAX_LETTERS + 1;
+	const uint8_t *end = memchr(r->at, 0, left < most ? left : most);
 
 	return end ? (const char *)cfi_bytes(r, (uint64_t)(end + 1 - r->at)) : NULL;
 }
@@ -122,7 +132,7 @@ static bool read_common(struct section *s, const struct entry *e)
 {
 	struct cfi_reader r = e->body;
 	uint8_t version = cfi_u8(&r);
-	const char *letters = take_text(&r);
+	const char *letters = take_letters(&r);
 	struct cfi_reader augmentation;
 	uint64_t size = 0;
 
@@ -144,24 +154,30 @@ static bool read_common(struct section *s, const struct entry *e)
 		cfi_bytes(&r, size);
 	}
 	s->common.initial = r;
-	return !r.bad && cfi_left(&r) <= MAX_INITIAL;
+	return !r.bad;
+}
+
+static bool try_common(struct section *s, struct cfi_reader r)
+{
+	struct entry e;
+
+	if (!next_entry(s, &r, &e) || !is_common(s, &e) || cfi_left(&e.body) > MAX_COMMON)
+		return false;
+	s->work += cfi_left(&e.body);
+	return read_common(s, &e);
 }
 
 /* The common part at an offset. */
 static bool need_common(struct section *s, uint64_t at)
 {
-	struct cfi_reader r;
-	struct entry e;
+	const uint8_t *bytes = s->in.bytes;
 
-	if (at == s->common_at)
-		return !s->common_is_bad;
-	s->common_at = at;
-	s->common_is_bad = true;
-	if (at >= s->in.size)
-		return false;
-	r = cfi_reader_init((const uint8_t *)s->in.bytes + at, s->in.size - at);
-	s->common_is_bad =
-		!next_entry(s, &r, &e) || !is_common(s, &e) || !read_common(s, &e);
+	if (at != s->common_at) {
+		s->common_at = at;
+		s->common_is_bad =
+			at >= s->in.size ||
+			!try_common(s, cfi_reader_init(bytes + at, s->in.size - at));
+	}
 	return !s->common_is_bad;
 }
 
@@ -196,6 +212,7 @@ static int read_function(struct section *s, const struct entry *e)
 		cfi_bytes(&r, cfi_uleb(&r));
 	if (r.bad || !place_of(s, start, size, &place))
 		return 0;
+	s->work += cfi_left(&s->common.initial);
 	return cfi_program_run(s->rows, &s->common, &place, r);
 }
 
@@ -206,9 +223,12 @@ static int read_section(struct section *s)
 	int rc = 0;
 
 	s->common_at = UINT64_MAX;
-	while (!rc && cfi_left(&r) && next_entry(s, &r, &e))
+	while (!rc && cfi_left(&r) && next_entry(s, &r, &e)) {
 		if (!is_common(s, &e))
 			rc = read_function(s, &e);
+		if (s->work / MAX_TIMES > s->in.size)
+			return -E2BIG;
+	}
 	return rc;
 }
 

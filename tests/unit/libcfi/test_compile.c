@@ -237,6 +237,64 @@ Test(compile, refuses_common_parts_that_would_be_run_for_ever)
 	cr_expect(cfi_table_empty(&m.table));
 }
 
+/* An augmentation of @nr letters that say nothing, and a function. */
+static enum cfi_kind kind_with_letters(unsigned nr)
+{
+	CLEANUP(made_fini) struct made m = { 0 };
+	char letters[64] = "zR";
+
+	memset(letters + 2, 'B', nr - 2);
+	make_with(&m, letters, CODE(0));
+	return at(&m, 0)->kind;
+}
+
+Test(compile, knows_as_many_letters_as_there_are_and_no_more)
+{
+	cr_expect_eq(kind_with_letters(2), CFI_PLAIN);
+	cr_expect_eq(kind_with_letters(8), CFI_PLAIN);
+	cr_expect_eq(kind_with_letters(9), CFI_NONE);
+	cr_expect_eq(kind_with_letters(60), CFI_NONE);
+}
+
+/* Functions of two common parts by turns, whose instructions are so many. */
+static int compile_by_turns(struct made *m, size_t nops, size_t functions)
+{
+	CLEANUP(strbuf_fini) struct strbuf code = { 0 };
+	size_t common[2];
+	struct err err = { 0 };
+
+	m->machine = CFI_X86_64;
+	strbuf_add(&code, CODE(0x0c, 7, 8, 0x90, 1));
+	strbuf_fill(&code, 0, nops);
+	for (int i = 0; i < 2; i++) {
+		made_common_of(m, "zR", (const uint8_t *)code.data, code.len);
+		common[i] = m->common;
+	}
+	for (size_t i = 0; i < functions; i++) {
+		m->common = common[i % 2];
+		made_function(m, AT + i * SIZE, SIZE, CODE(0));
+	}
+	return cfi_compile_frames(m->machine, m->frames.data, m->frames.len, 0, &m->bytes,
+				  &err);
+}
+
+Test(compile, common_parts_cost_no_more_than_their_section_is_long)
+{
+	CLEANUP(made_fini) struct made few = { 0 };
+	CLEANUP(made_fini) struct made small = { 0 };
+	CLEANUP(made_fini) struct made large = { 0 };
+	CLEANUP(made_fini) struct made huge = { 0 };
+
+	cr_expect_eq(compile_by_turns(&few, 900, 10), 0);
+	cr_expect_eq(compile_by_turns(&small, 16, 10000), 0);
+	cr_expect_eq(compile_by_turns(&large, 900, 10000), -E2BIG);
+	/* not even looked at: reading them by turns would take hours */
+	cr_expect_eq(compile_by_turns(&huge, 2000000, 100000), 0);
+	cr_expect_eq(cfi_table_init(&huge.table, huge.bytes.data, huge.bytes.len, NULL),
+		     0);
+	cr_expect_eq(at(&huge, 0)->kind, CFI_NONE);
+}
+
 Test(compile, makes_an_empty_table_of_nothing)
 {
 	CLEANUP(made_fini) struct made m = { .machine = CFI_X86_64 };
