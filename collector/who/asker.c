@@ -54,13 +54,15 @@ struct at_work {
 const struct coll_asker_kind coll_asks_questions = {
 	.box = &coll_answer_box,
 	.deaths = 200,
+	.finish_ms = COLL_ASKER_WORK_S * 1000,
 };
 
-/* They die of what they read, or of their limits, and will again. */
+/* One may be killed; one that dies of what it reads, or of its limits, will again. */
 const struct coll_asker_kind coll_asks_tables = {
 	.box = &coll_table_box,
 	.once = true,
 	.deaths = 1,
+	.finish_ms = COLL_ASKER_TABLES_S * 1000,
 };
 
 struct coll_asker {
@@ -75,6 +77,7 @@ struct coll_asker {
 	int file; /* came with the answer that is being taken; -1: none */
 	unsigned failed_starts;
 	uint64_t start_ns, look_ns; /* not before that */
+	uint64_t finishing_ns;      /* how long the end has been waited for */
 };
 
 uint64_t coll_lane_process(uint32_t tgid)
@@ -350,7 +353,9 @@ static void bury(struct coll_asker *a, struct at_work *w)
 		unsuspect(a, w, q->lane);
 	if (!begun)
 		a->failed_starts++;
-	if (q && begun && ++q->deaths > a->kind->deaths) {
+	if (q && a->kind->once && coll_helper_died_of_it(&w->helper)) {
+		end_over_head(a, w, -ENOTRECOVERABLE);
+	} else if (q && begun && ++q->deaths > a->kind->deaths) {
 		if (!a->kind->once)
 			log_warn("helper processes die of a question: it is given up");
 		end_over_head(a, w, -EAGAIN);
@@ -596,14 +601,19 @@ static void give_up_all(struct coll_asker *a, uint64_t now)
 
 void coll_asker_finish(struct coll_asker *a)
 {
-	uint64_t now, since = clock_mono_ns();
+	uint64_t now, last = clock_mono_ns(), since = last;
 
+	if (a && !a->kind->once)
+		a->finishing_ns = 0;
 	while (coll_asker_open(a)) {
 		coll_asker_poll(a, LOOK_MS);
 		now = clock_mono_ns();
+		a->finishing_ns += now - last;
+		last = now;
 		if (coll_asker_open(a) > coll_asker_blocked(a))
 			since = now;
-		else if (now - since > COLL_ASKER_LAST_S * CLOCK_NS_PER_S)
+		if (now - since > COLL_ASKER_LAST_S * CLOCK_NS_PER_S ||
+		    a->finishing_ns > a->kind->finish_ms * MS)
 			give_up_all(a, now);
 	}
 }

@@ -29,8 +29,11 @@ enum {
 	COLL_ASKER_AGAIN_MS = 1000,
 	/* for so long nothing is asked of such a lane */
 	COLL_ASKER_DEAD_S = 60,
-	/* at the end of a run: however often something comes */
+	/* at the end of a run: however often something comes, */
 	COLL_ASKER_LAST_S = 60,
+	/* and if they go on working; for tables: in all such ends together */
+	COLL_ASKER_WORK_S = 300,
+	COLL_ASKER_TABLES_S = 30,
 };
 
 struct coll_asker;
@@ -38,8 +41,12 @@ struct coll_asker;
 /* Whom it asks. */
 struct coll_asker_kind {
 	const struct box_kind *box; /* its jobs are the helpers */
-	bool once;                  /* a helper answers one question, and is over */
+	/* A helper answers one question, and is over.  If it dies of that, no other is
+	 * asked. */
+	bool once;
 	unsigned deaths; /* of helpers that were at a question, before it is given up */
+	/* how long coll_asker_finish() waits; of those that answer once: all calls */
+	unsigned finish_ms;
 };
 
 extern const struct coll_asker_kind coll_asks_questions; /* all but those for tables, */
@@ -48,7 +55,8 @@ extern const struct coll_asker_kind coll_asks_tables;    /* and those */
 /**
  * coll_answered - takes the answer; called once for each question
  * @rc: 0; -ETIMEDOUT: given up; -EAGAIN: too many helpers wait in vain already, or none
- *	can be had; -ENOMEM
+ *	can be had; -ENOMEM; -ENOTRECOVERABLE: a helper that answers once died of it,
+ *	or of its limits
  * @answer: of @len bytes, borrowed; may be changed
  */
 typedef void (*coll_answered)(void *ctx, uint64_t arg, int rc, char *answer, size_t len);

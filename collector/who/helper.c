@@ -2,8 +2,10 @@
 #include "collector/who/helper.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/box/pass.h"
@@ -135,12 +137,39 @@ static int take_file(struct coll_helper *h)
 	return file;
 }
 
+/* How it ended comes behind everything else, in a frame of another kind.  False: there is
+ * more to come. */
+static bool take_trailer(struct coll_helper *h)
+{
+	struct box_trailer t;
+
+	if (h->in.len - h->taken < sizeof(t))
+		return false;
+	memcpy(&t, h->in.data + h->taken, sizeof(t));
+	h->taken += sizeof(t);
+	h->ended = true;
+	h->status = t.status;
+	return true;
+}
+
+bool coll_helper_died_of_it(const struct coll_helper *h)
+{
+	return h->ended && h->pid &&
+	       (WIFSIGNALED(h->status) ? WTERMSIG(h->status) != SIGKILL
+				       : WEXITSTATUS(h->status) != 0);
+}
+
 bool coll_helper_next(struct coll_helper *h, char **answer, size_t *len, int *file)
 {
 	struct coll_ask_frame f;
 
 	while (h->in.len - h->taken >= sizeof(f)) {
 		memcpy(&f, h->in.data + h->taken, sizeof(f));
+		if (f.kind == BOX_TRAILER_MAGIC) {
+			if (!take_trailer(h))
+				return false;
+			continue;
+		}
 		if (h->in.len - h->taken - sizeof(f) < f.len)
 			return false;
 		*answer = h->in.data + h->taken + sizeof(f);

@@ -19,6 +19,8 @@ struct coll_helper {
 	struct strbuf out, in; /* questions on their way; answers, as far as they came */
 	size_t sent, taken;    /* bytes of them that are done with */
 	VEC(int) files;        /* that came with answers, in their order */
+	bool ended;            /* the box has told how it ended: */
+	int32_t status;        /* as waitpid() */
 };
 
 #define COLL_HELPER_NONE                                                                 \
@@ -42,6 +44,9 @@ int coll_helper_exchange(struct coll_helper *h);
 /* The next whole answer; borrowed until the next call of any of these.  @file: what came
  * with it, the caller's, or -1.  False: none. */
 bool coll_helper_next(struct coll_helper *h, char **answer, size_t *len, int *file);
+
+/* It died, or gave up, of what it was asked: it was not killed by somebody. */
+bool coll_helper_died_of_it(const struct coll_helper *h);
 
 static inline bool coll_helper_sends(const struct coll_helper *h)
 {

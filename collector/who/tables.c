@@ -2,6 +2,7 @@
 #include "collector/who/tables.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "base/log.h"
 #include "collector/who/recognize.h"
 #include "collector/who/table_answer.h"
+#include "libspec/session/stats.h"
 
 #define AGAIN_NS (COLL_ASKER_DEAD_S * CLOCK_NS_PER_S)
 #define MADE_NS (100 * CLOCK_NS_PER_MS)
@@ -25,6 +27,8 @@ struct coll_table {
 	uint64_t wait_ns;  /* of code made at run time: how long until that */
 	uint64_t made_by;  /* who is asked about it: see coll_jit_unwinding() */
 	bool used;         /* since there was no room the last time */
+	const char *why;   /* there is none, for sessions to say; NULL: nothing */
+	int told_fd;       /* the session that has said it */
 };
 
 int coll_tables_init(struct coll_tables *t, struct coll_images *images,
@@ -105,6 +109,7 @@ static struct coll_table *add(struct coll_tables *t, uint32_t id)
 	if (!e)
 		return NULL;
 	e->id = id;
+	e->told_fd = -1;
 	if (map_u64_set(&t->by_image, id, (uintptr_t)e)) {
 		free(e);
 		return NULL;
@@ -144,6 +149,29 @@ static bool is_passing(int rc)
 	return rc == -ETIMEDOUT || rc == -EAGAIN || rc == -ENOMEM;
 }
 
+static const char *why_none(int rc)
+{
+	return rc == -ENOTRECOVERABLE ? "making it takes more than the processor time or "
+					"the memory that there is for one"
+	       : rc == -ETIMEDOUT     ? "it was not made in time"
+				      : NULL;
+}
+
+/* Stacks end in the image: each session that has such a one says why, once. */
+static void tell(const struct coll_tables *t, struct coll_table *e, const char *of)
+{
+	CLEANUP(strbuf_fini) struct strbuf line = { 0 };
+
+	if (!e->why || e->told_fd == t->images->session_fd)
+		return;
+	e->told_fd = t->images->session_fd;
+	strbuf_printf(&line, "unwind table of %s: %s", of, e->why);
+	if (strbuf_error(&line))
+		return;
+	spec_stats_note(e->told_fd, strbuf_str(&line), NULL);
+	log_note("%s", strbuf_str(&line));
+}
+
 static void answered(void *ctx, uint64_t id, int rc, char *answer, size_t len)
 {
 	struct coll_tables *t = ctx;
@@ -160,6 +188,7 @@ static void answered(void *ctx, uint64_t id, int rc, char *answer, size_t len)
 		  rc ? err.msg : "made");
 	/* what is no table now will be none later, unless nobody could look */
 	e->again_ns = is_passing(rc) ? clock_mono_ns() + AGAIN_NS : 0;
+	e->why = why_none(rc);
 	e->asked = false;
 }
 
@@ -206,6 +235,8 @@ static const struct cfi_table *find(struct coll_tables *t, uint32_t id,
 		ask(t, e, file, tgid, parent);
 	if (e->asked)
 		*waits = true;
+	else
+		tell(t, e, file ? file->path : "[vdso]");
 	e->used = true;
 	return e->ready ? &e->table : NULL;
 }
@@ -254,7 +285,8 @@ static void answered_made(void *ctx, uint64_t id, int rc, char *answer, size_t l
 	e->wait_ns = e->table.size != had || !e->wait_ns ? MADE_NS : e->wait_ns * 2;
 	if (e->wait_ns > AGAIN_NS)
 		e->wait_ns = AGAIN_NS;
-	e->again_ns = clock_mono_ns() + e->wait_ns;
+	e->again_ns = rc == -ENOTRECOVERABLE ? UINT64_MAX : clock_mono_ns() + e->wait_ns;
+	e->why = why_none(rc);
 	log_debug(LOG_CONVERT, "unwind table of code made at run time, image %u: %s",
 		  e->id,
 		  err.code   ? err.msg
@@ -296,6 +328,7 @@ const struct cfi_table *coll_tables_made(struct coll_tables *t, uint32_t id,
 					 uint64_t key, bool *waits)
 {
 	struct coll_table *e = get(t, id);
+	char of[64];
 
 	if (!t->asker)
 		return NULL;
@@ -311,5 +344,9 @@ const struct cfi_table *coll_tables_made(struct coll_tables *t, uint32_t id,
 	    (!e->ready || cfi_table_find(&e->table, key)->kind == CFI_NONE) &&
 	    clock_mono_ns() >= e->again_ns)
 		ask_made(t, id, tgid, region);
+	if (!e->asked && e->why) {
+		snprintf(of, sizeof(of), "code that process %u made at run time", tgid);
+		tell(t, e, of);
+	}
 	return e->ready ? &e->table : NULL;
 }

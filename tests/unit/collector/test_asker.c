@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -32,13 +33,13 @@ static void spin_ms(unsigned ms)
 }
 
 /* Dies as often as the file is long, which gets shorter. */
-static void die_by(const char *file)
+static void die_by(const char *file, int sig)
 {
 	int fd = open(file, O_RDWR);
 	off_t left = lseek(fd, 0, SEEK_END);
 
 	if (left > 0 && !ftruncate(fd, left - 1))
-		raise(SIGKILL);
+		raise(sig);
 	close(fd);
 }
 
@@ -56,7 +57,9 @@ void coll_answer(enum coll_question_kind kind, char *question, size_t len,
 	if (!strncmp(question, "spin ", 5))
 		spin_ms((unsigned)atoi(question + 5));
 	if (!strncmp(question, "die ", 4))
-		die_by(question + 4);
+		die_by(question + 4, SIGKILL);
+	if (!strncmp(question, "limit ", 6))
+		die_by(question + 6, SIGXCPU);
 	if (!strncmp(question, "big ", 4))
 		strbuf_fill(out, 'x', strtoul(question + 4, NULL, 10));
 	else
@@ -274,6 +277,61 @@ Test(asker, gives_up_a_question_that_kills_every_helper)
 	cr_expect_eq(got[0].rc, -EAGAIN);
 	cr_expect_eq(got[1].rc, 0);
 	unlink(path);
+}
+
+static size_t size_of(const char *path)
+{
+	struct stat st;
+
+	cr_assert_eq(stat(path, &st), 0);
+	return (size_t)st.st_size;
+}
+
+/* It is asked again if somebody killed the helper. */
+Test(asker, gives_up_a_table_whose_helper_died_of_its_limits_at_once)
+{
+	char path[] = "/tmp/opfs-asker.XXXXXX", text[64];
+	struct got got[2] = { 0 };
+
+	coll_asker_free(a);
+	a = coll_asker_new(&coll_asks_tables, NULL);
+	make_file(path, 10);
+	snprintf(text, sizeof(text), "limit %s", path);
+	ask(a, LANE, text, got, 0);
+	ask(a, LANE, "behind it", got, 1);
+	coll_asker_finish(a);
+	cr_expect_eq(got[0].rc, -ENOTRECOVERABLE);
+	cr_expect_eq(got[1].rc, 0);
+	cr_expect_eq(size_of(path), 9);
+
+	cr_assert_eq(truncate(path, 1), 0);
+	snprintf(text, sizeof(text), "die %s", path);
+	ask(a, LANE, text, got, 0);
+	coll_asker_finish(a);
+	cr_expect_eq(got[0].rc, 0);
+	cr_expect_eq(size_of(path), 0);
+	unlink(path);
+}
+
+/* Each would work for a day. */
+Test(asker, waits_for_those_that_work_for_a_while_in_all, .timeout = 1000)
+{
+	static const struct coll_asker_kind kind = {
+		.box = &coll_table_box, .once = true, .deaths = 1, .finish_ms = 300
+	};
+	struct got got[8] = { 0 };
+
+	coll_asker_free(a);
+	a = coll_asker_new(&kind, NULL);
+	for (size_t i = 0; i < 8; i++)
+		ask(a, i, "spin 86400000", got, i);
+	coll_asker_finish(a);
+	for (size_t i = 0; i < 8; i++)
+		cr_expect_eq(got[i].rc, -ETIMEDOUT);
+	ask(a, LANE, "spin 86400000", got, 0);
+	coll_asker_finish(a);
+	cr_expect_eq(got[0].times, 2);
+	cr_expect_eq(got[0].rc, -ETIMEDOUT);
 }
 
 /* Questions of all kinds, in bursts. */
