@@ -156,14 +156,17 @@ int coll_processes_hold(struct coll_collect *c, struct coll_group *group,
 			const struct coll_rec *rec)
 {
 	struct coll_task *task;
+	int rc;
 
 	if (!coll_deferred_add(&c->deferred, group, rec))
 		return 0;
 	task = coll_tasks_find(&c->tasks, group->tgid);
 	if (task && !group->for_tables)
 		set_known(task, -ENOMEM, false);
+	/* neither these records nor this one wait again: others may have all the room */
 	c->hurry++;
 	release(c, group);
+	rc = c->take(c, rec);
 	c->hurry--;
-	return c->take(c, rec);
+	return rc;
 }

@@ -295,6 +295,20 @@ Test(unwind, without_room_to_wait_samples_are_taken_as_they_are)
 	expect_balance();
 }
 
+Test(unwind, where_others_have_all_the_room_samples_do_not_wait)
+{
+	struct coll_group *others = coll_deferred_begin(&c.deferred, 4321);
+	struct coll_rec rec = { .tgid = 4321, .kind = COLL_REC_SAMPLE };
+
+	cr_assert(others);
+	recurse(3, ROOM);
+	rec.sample.user_stack = &now.stack;
+	while (!coll_deferred_add(&c.deferred, others, &rec))
+		;
+	tell_sample();
+	cr_expect_eq(stat_of(SPEC_STAT_TAKEN), 1);
+}
+
 Test(unwind, nothing_is_allocated_for_a_sample)
 {
 #if defined(__SANITIZE_ADDRESS__)
