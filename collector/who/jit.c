@@ -489,16 +489,15 @@ void coll_jit_tell(struct coll_jit *j)
 /* What is still asked for comes too late for the session. */
 void coll_jit_move(struct coll_jit *j, int session_fd)
 {
-	uint64_t tgid, value, late = 0;
+	uint64_t id, value, late = 0;
 	size_t pos = 0;
 
 	coll_jit_tell(j);
-	while (map_u64_next(&j->by_tgid, &pos, &tgid, &value)) {
+	while (map_u64_next(&j->by_id, &pos, &id, &value)) {
 		struct coll_jit_proc *p = (struct coll_jit_proc *)(uintptr_t)value;
 
-		late += (p->fetching && p->session == j->session) ||
-			(p->holding && p->due);
-		p->due = false;
+		late += p->wanted || (p->fetching && p->session == j->session);
+		p->due = p->wanted = false;
 		p->regions.len = 0;
 	}
 	tell_count(j, late, "had names that could not be read in time");

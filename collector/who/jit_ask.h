@@ -39,10 +39,9 @@ struct coll_jit_region {
 
 struct coll_jit_fetch {
 	uint32_t tgid, nspid;
-	uint32_t uid; /* whose the files must be, unless root's; or COLL_UID_UNKNOWN, */
-	uint32_t uid_now;      /* or whose: processes give rights up */
-	uint32_t asking;       /* process that has @tmp_fd */
-	int32_t tmp_fd;        /* its /tmp; -1: not held */
+	uint32_t uid;    /* whose the files must be, unless root's; or COLL_UID_UNKNOWN */
+	uint32_t asking; /* process that has @tmp_fd */
+	int32_t tmp_fd;  /* its /tmp; -1: not held */
 	uint32_t nr_regions;   /* by address, disjoint */
 	uint64_t not_before_s; /* an older map is another process's; since 1970 */
 	uint64_t inode;        /* of the jitdump; 0: unknown */

@@ -158,6 +158,19 @@ Test(jit, names_that_come_too_late_for_a_session_are_told_of)
 	cr_expect_eq(named("name1"), 1);
 }
 
+Test(jit, names_of_a_process_that_ended_are_not_those_of_the_next_session)
+{
+	sample(1);
+	coll_jit_end(&jit, task.tgid);
+	cr_expect_eq(count("stats/notes", "could not be read"), 0);
+	coll_jit_move(&jit, jit.session_fd);
+	cr_expect_eq(count("stats/notes", "1 processes had names that could not be read"),
+		     1);
+	coll_asker_finish(jit.asker);
+	cr_expect_eq(named("name"), 0);
+	cr_expect_eq(jit.by_id.used, 0);
+}
+
 Test(jit, a_process_is_remembered_while_its_files_are_asked_how_code_is_unwound)
 {
 	const struct coll_jit_region region = { CODE, CODE + 0x800 };
