@@ -98,6 +98,13 @@ static int compare(const void *a, const void *b)
 	return f->first < g->first ? -1 : f->first > g->first;
 }
 
+void cfi_rows_sort(struct cfi_rows *r)
+{
+	if (r->functions.len)
+		qsort(r->functions.data, r->functions.len, sizeof(*r->functions.data),
+		      compare);
+}
+
 /* The rows of all functions in the order of keys, and of what is between them. */
 struct merged {
 	VEC(struct cfi_row) rows;
@@ -193,9 +200,7 @@ int cfi_rows_write(struct cfi_rows *r, enum cfi_machine machine, struct strbuf *
 	struct merged m = { 0 };
 	int rc = 0;
 
-	if (r->functions.len)
-		qsort(r->functions.data, r->functions.len, sizeof(*r->functions.data),
-		      compare);
+	cfi_rows_sort(r);
 	vec_for(&r->functions, f)
 		if (!rc)
 			rc = merge(r, f, &m);

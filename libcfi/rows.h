@@ -39,6 +39,9 @@ int cfi_rows_begin(struct cfi_rows *r, uint32_t start, uint32_t end);
  * there are too many.  0, -ENOMEM, or -E2BIG: too many rows. */
 int cfi_rows_add(struct cfi_rows *r, uint32_t key, const struct cfi_rule *rule);
 
+/* Orders functions by where they begin; none is being made. */
+void cfi_rows_sort(struct cfi_rows *r);
+
 /**
  * cfi_rows_write - adds the table (libcfi/rule.h) to @out
  * Where functions overlap the one that begins first has it, or, of two that begin alike,

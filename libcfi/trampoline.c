@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "libcfi/trampoline.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
-#include "base/cleanup.h"
-
 /* Before "sub" and behind "add", and between them, where CFA is. */
 enum { OUTER = 8, INNER = 16 };
 /* Bytes from behind "sub", and from behind "add", to the end. */
@@ -38,13 +33,6 @@ int cfi_add_trampoline(struct cfi_rows *rows, uint32_t key, uint64_t size)
 	return rc ? rc : add(rows, end - BEHIND_ADD, OUTER);
 }
 
-static int compare(const void *pa, const void *pb)
-{
-	const struct cfi_function *a = pa, *b = pb;
-
-	return a->start < b->start ? -1 : a->start > b->start;
-}
-
 static int fill(struct cfi_rows *rows, uint32_t start, uint32_t end)
 {
 	int rc;
@@ -58,18 +46,16 @@ static int fill(struct cfi_rows *rows, uint32_t start, uint32_t end)
 int cfi_fill_with_trampolines(struct cfi_rows *rows, uint32_t start, uint32_t end)
 {
 	size_t nr = rows->functions.len;
-	CLEANUP(free_ptr) struct cfi_function *known = calloc(nr + 1, sizeof(*known));
 	uint32_t behind = start;
-	int rc = known ? 0 : -ENOMEM;
+	int rc = 0;
 
-	for (size_t i = 0; known && i < nr; i++)
-		known[i] = rows->functions.data[i];
-	if (known)
-		qsort(known, nr, sizeof(*known), compare);
+	cfi_rows_sort(rows);
 	for (size_t i = 0; !rc && i < nr; i++) {
-		rc = fill(rows, behind, known[i].start < end ? known[i].start : end);
-		if (known[i].end > behind)
-			behind = known[i].end;
+		const struct cfi_function f = rows->functions.data[i];
+
+		rc = fill(rows, behind, f.start < end ? f.start : end);
+		if (f.end > behind)
+			behind = f.end;
 	}
 	return rc ? rc : fill(rows, behind, end);
 }
