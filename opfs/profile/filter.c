@@ -8,12 +8,6 @@
 #include "base/cleanup.h"
 #include "opfs/profile/profile.h"
 
-static void add(uint64_t *to, const uint64_t *from, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++)
-		to[i] += from[i];
-}
-
 enum { GONE, ASIDE, KEPT };
 
 /* Marks rows that are kept, and rows that stay only as the other end of an arc. */
@@ -64,7 +58,7 @@ static int keep_rows(const struct profile *full, struct profile *p,
 		if (!pair || pair->app != row->app || pair->image != row->image)
 			pair = profile_pair_of(p, row->app, row->image);
 		if (pair)
-			add(pair->samples, row->samples, p->nr_classes);
+			profile_add_samples(pair->samples, row->samples, p->nr_classes);
 		for (size_t c = 0; c < p->nr_classes; c++)
 			p->classes[c].total += row->samples[c];
 	}

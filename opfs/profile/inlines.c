@@ -247,12 +247,6 @@ static struct profile_row *row_of(struct inlining *x, const struct profile_row *
 	return out;
 }
 
-static void add(uint64_t *to, const uint64_t *from, size_t nr)
-{
-	for (size_t c = 0; c < nr; c++)
-		to[c] += from[c];
-}
-
 static int divide_row(struct inlining *x, const struct profile_row *row,
 		      struct map_u64 *known)
 {
@@ -264,7 +258,7 @@ static int divide_row(struct inlining *x, const struct profile_row *row,
 	if (!row->nr_hits) {
 		to = row_of(x, row, NULL, known);
 		if (to)
-			add(to->samples, row->samples, nr_classes);
+			profile_add_samples(to->samples, row->samples, nr_classes);
 		return to ? 0 : -ENOMEM;
 	}
 	for (size_t i = 0; i < row->nr_hits; i++) {
@@ -273,7 +267,8 @@ static int divide_row(struct inlining *x, const struct profile_row *row,
 		to = row_of(x, row, nr ? chain : NULL, known);
 		if (!to)
 			return -ENOMEM;
-		add(to->samples, row->hit_samples + i * nr_classes, nr_classes);
+		profile_add_samples(to->samples, row->hit_samples + i * nr_classes,
+				    nr_classes);
 	}
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "base/regular.h"
 #include "base/vec.h"
 #include "libspec/jit/jit_file.h"
@@ -148,8 +149,8 @@ static int read_jo(struct profile_build *b, const struct catalog_file *file,
 
 	if (!jo_path(file->path, &path))
 		return strbuf_error(&path);
-	at = openat(b->p->cat->dirs[file->dir].fd, strbuf_str(&path),
-		    O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	at = file_open_within(b->p->cat->dirs[file->dir].fd, strbuf_str(&path),
+			      O_PATH | O_NOFOLLOW);
 	fd = at < 0 ? -1 : regular_reopen(at, &st);
 	if (fd < 0 || !may_read(b, &st))
 		return 0;

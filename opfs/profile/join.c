@@ -8,12 +8,6 @@
 #include "base/cleanup.h"
 #include "base/map.h"
 
-static void add(uint64_t *to, const uint64_t *from, size_t nr)
-{
-	for (size_t i = 0; to && from && i < nr; i++)
-		to[i] += from[i];
-}
-
 /* @to: of each row, where it is now. */
 static int join_rows(struct profile_build *b, uint32_t *to)
 {
@@ -30,8 +24,10 @@ static int join_rows(struct profile_build *b, uint32_t *to)
 
 			if (map_get(&by_name, row->name, len, &at)) {
 				same = &b->rows.data[at];
-				add(same->samples, row->samples, nr_classes);
-				add(same->children, row->children, nr_classes);
+				profile_add_samples(same->samples, row->samples,
+						    nr_classes);
+				profile_add_samples(same->children, row->children,
+						    nr_classes);
 				to[i] = (uint32_t)at;
 				continue;
 			}
@@ -58,7 +54,8 @@ static int join_arcs(struct profile_build *b, const uint32_t *to)
 		arc.callee = to[arc.callee];
 		ends = (uint64_t)arc.caller << 32 | arc.callee;
 		if (map_u64_get(&by_ends, ends, &at)) {
-			add(b->arcs.data[at].samples, arc.samples, b->p->nr_classes);
+			profile_add_samples(b->arcs.data[at].samples, arc.samples,
+					    b->p->nr_classes);
 			continue;
 		}
 		if (map_u64_set(&by_ends, ends, kept))

@@ -107,6 +107,13 @@ static inline bool profile_has_arcs(unsigned needs)
 	return (needs & PROFILE_ARCS) == PROFILE_ARCS;
 }
 
+/* Adds samples, one a class; NULL: there are none. */
+static inline void profile_add_samples(uint64_t *to, const uint64_t *from, size_t nr)
+{
+	for (size_t i = 0; to && from && i < nr; i++)
+		to[i] += from[i];
+}
+
 struct profile {
 	int refs;                     /* atomic */
 	unsigned loaded;              /* PROFILE_... */
