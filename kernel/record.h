@@ -26,8 +26,9 @@ enum {
 	OPK_MAX_STACK = 65536, /* bytes */
 	OPK_MAX_RANGES = 64,
 	OPK_RANGE_WORDS = 4,
-	/* What a stack has beside its bytes. */
-	OPK_STACK_WORDS = 1 + 5 + OPK_MAX_RANGES * OPK_RANGE_WORDS,
+	/* What a stack has in front of its bytes: its head, registers, sizes. */
+	OPK_STACK_HEAD_WORDS = 1 + 5,
+	OPK_STACK_WORDS = OPK_STACK_HEAD_WORDS + OPK_MAX_RANGES * OPK_RANGE_WORDS,
 	OPK_REC_MAX_WORDS = OPK_REC_WORDS + OPK_STACK_WORDS + OPK_MAX_STACK / 8,
 };
 

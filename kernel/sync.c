@@ -47,7 +47,7 @@ static int tell_image(u32 cookie)
 /* Tells the images of the ranges that come with a stack.  False: it cannot be told. */
 static bool tell_ranges(const u64 *stack)
 {
-	const u64 *range = stack + 1 + 5 + (u32)stack[5] / sizeof(u64);
+	const u64 *range = stack + OPK_STACK_HEAD_WORDS + (u32)stack[5] / sizeof(u64);
 	unsigned int nr = stack[5] >> 32;
 
 	for (; nr; nr--, range += OPK_RANGE_WORDS) {

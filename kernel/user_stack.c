@@ -15,8 +15,7 @@
 #include "stats.h"
 
 enum {
-	HEAD_WORDS = 1 + 5, /* length, registers, sizes */
-	MAX_LOOKUPS = 256,  /* of ranges, for one sample */
+	MAX_LOOKUPS = 256, /* of ranges, for one sample */
 	NR_SEEN = 8,
 };
 
@@ -241,7 +240,7 @@ static unsigned int find_ranges(struct opk_cpu *cpu, const struct opk_raw *raw,
 unsigned int opk_stack_pack(struct opk_cpu *cpu, struct opk_raw *raw, u64 *words)
 {
 	struct pt_regs *regs = &raw->regs;
-	u64 *bytes = words + HEAD_WORDS;
+	u64 *bytes = words + OPK_STACK_HEAD_WORDS;
 	unsigned int flags = 0, len, ranges;
 	unsigned long size = copy_stack(raw, bytes, &flags);
 
@@ -250,7 +249,7 @@ unsigned int opk_stack_pack(struct opk_cpu *cpu, struct opk_raw *raw, u64 *words
 		return 0;
 	}
 	ranges = find_ranges(cpu, raw, bytes, size, &flags);
-	len = HEAD_WORDS + size / sizeof(u64) + ranges * OPK_RANGE_WORDS;
+	len = OPK_STACK_HEAD_WORDS + size / sizeof(u64) + ranges * OPK_RANGE_WORDS;
 	words[0] = OPK_HEAD(OPK_USER_STACK, len - 1, flags | MACHINE << 16);
 	words[1] = instruction_pointer(regs);
 	words[2] = user_stack_pointer(regs);
