@@ -532,18 +532,13 @@ const struct coll_sink *coll_collect_broken(const struct coll_collect *c)
 	return c->sink.broken ? &c->sink : c->stacks.sink.broken ? &c->stacks.sink : NULL;
 }
 
-void coll_collect_fetch_names(struct coll_collect *c)
-{
-	coll_jit_fetch(&c->jit);
-}
-
 void coll_collect_finish(struct coll_collect *c)
 {
 	/* records that waited for an answer may be of code made at run time */
 	coll_asker_finish(c->asker);
 	coll_unwind_finish(c);
 	coll_asker_finish(c->asker);
-	coll_collect_fetch_names(c);
+	coll_jit_fetch(&c->jit);
 	coll_asker_finish(c->asker);
 	coll_jit_tell(&c->jit);
 	coll_collect_file_waiting(c);

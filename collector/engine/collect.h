@@ -100,9 +100,6 @@ void coll_collect_left_out(const struct coll_collect *c, struct strbuf *out);
 /* Waits until all questions are answered, and files everything. */
 void coll_collect_finish(struct coll_collect *c);
 
-/* Asks for the names of code made at run time that processes have by now. */
-void coll_collect_fetch_names(struct coll_collect *c);
-
 /* Bytes of what is being written: part of what bounds a session. */
 size_t coll_collect_bytes(const struct coll_collect *c);
 /* The sink that could not store something, with its reason; NULL: there is none. */

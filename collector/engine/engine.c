@@ -277,10 +277,8 @@ int coll_engine_round(struct coll_engine *e)
 /* Waits for questions that are not blocked: their answers come soon. */
 static bool is_asking(const struct coll_engine *e)
 {
-	const struct coll_asker *a = e->collect.asker, *tables = e->collect.tables.asker;
-
-	return coll_asker_open(a) > coll_asker_blocked(a) ||
-	       coll_asker_open(tables) > coll_asker_blocked(tables);
+	return coll_asker_works(e->collect.asker) ||
+	       coll_asker_works(e->collect.tables.asker);
 }
 
 int coll_engine_pause_ms(const struct coll_engine *e, int rc)
@@ -472,7 +470,7 @@ int coll_engine_rotate(struct coll_engine *e, const char *name,
 		close_fd(&next);
 		return rc;
 	}
-	coll_collect_fetch_names(&e->collect);
+	coll_jit_fetch(&e->collect.jit);
 	coll_engine_await(e, NAMES_S);
 	tell_throttled(e, NULL);
 	take_losses(e);

@@ -2,7 +2,6 @@
 #include "collector/engine/unwind.h"
 
 #include <elf.h>
-#include <string.h>
 
 #include "collector/engine/processes.h"
 #include "collector/engine/resolve.h"
@@ -22,7 +21,7 @@ struct walk {
 /* All but the kernel's own code for processes. */
 static bool is_made(const struct coll_map *map)
 {
-	return !map->file && strncmp(map->label, "[v", 2) != 0;
+	return !map->file && !coll_label_is_kernels(map->label);
 }
 
 /* Of code made at run time, if its maker tells. */
@@ -133,17 +132,12 @@ static void unwind(struct walk *w)
 		.find = find,
 		.arg = w,
 	};
-	const struct cfi_regs regs = { .ip = s->regs.ip,
-				       .sp = s->regs.sp,
-				       .fp = s->regs.fp,
-				       .lr = s->regs.lr,
-				       .bx = s->regs.bx };
 	const struct cfi_stack stack = { .start = s->regs.sp,
 					 .bytes = s->bytes,
 					 .size = s->size };
 
-	u->end = ends[cfi_unwind(&unwinder, &regs, &stack, u->frames, w->c->max_unwound,
-				 &u->nr)];
+	u->end = ends[cfi_unwind(&unwinder, &s->regs, &stack, u->frames,
+				 w->c->max_unwound, &u->nr)];
 	if (u->end == SPEC_STACK_COPY_SHORT && s->whole)
 		u->end = SPEC_STACK_NO_COPY;
 }

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "collector/rec/registers.h"
+#include "collector/rec/user_stack.h"
 #include "libspec/session/stats.h"
 
 /* What every source of samples turns its bytes into. */

@@ -22,18 +22,18 @@ static const uint64_t id_fields[] = {
 /* The registers that unwinding needs, by perf's numbers. */
 static const struct reg {
 	unsigned bit;
-	size_t at; /* in struct coll_registers */
+	size_t at; /* in struct cfi_regs */
 } regs[] = {
 #if defined(__x86_64__)
-	{ PERF_REG_X86_BX, offsetof(struct coll_registers, bx) },
-	{ PERF_REG_X86_BP, offsetof(struct coll_registers, fp) },
-	{ PERF_REG_X86_SP, offsetof(struct coll_registers, sp) },
-	{ PERF_REG_X86_IP, offsetof(struct coll_registers, ip) },
+	{ PERF_REG_X86_BX, offsetof(struct cfi_regs, bx) },
+	{ PERF_REG_X86_BP, offsetof(struct cfi_regs, fp) },
+	{ PERF_REG_X86_SP, offsetof(struct cfi_regs, sp) },
+	{ PERF_REG_X86_IP, offsetof(struct cfi_regs, ip) },
 #elif defined(__aarch64__)
-	{ PERF_REG_ARM64_X29, offsetof(struct coll_registers, fp) },
-	{ PERF_REG_ARM64_LR, offsetof(struct coll_registers, lr) },
-	{ PERF_REG_ARM64_SP, offsetof(struct coll_registers, sp) },
-	{ PERF_REG_ARM64_PC, offsetof(struct coll_registers, ip) },
+	{ PERF_REG_ARM64_X29, offsetof(struct cfi_regs, fp) },
+	{ PERF_REG_ARM64_LR, offsetof(struct cfi_regs, lr) },
+	{ PERF_REG_ARM64_SP, offsetof(struct cfi_regs, sp) },
+	{ PERF_REG_ARM64_PC, offsetof(struct cfi_regs, ip) },
 #endif
 };
 enum { NR_REGS = sizeof(regs) / sizeof(regs[0]) };
@@ -121,9 +121,9 @@ int coll_layout_init(struct coll_layout *l, const struct perf_event_attr *attr,
 }
 
 void coll_layout_registers(const struct coll_layout *l, const uint64_t *values,
-			   struct coll_registers *out)
+			   struct cfi_regs *out)
 {
-	*out = (struct coll_registers){ 0 };
+	*out = (struct cfi_regs){ 0 };
 	for (size_t i = 0; i < NR_REGS; i++) {
 		uint64_t below = l->regs & ((1ull << regs[i].bit) - 1);
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "collector/rec/registers.h"
+#include "collector/rec/user_stack.h"
 
 /*
  * Where perf's records have what: said by the attribute of the event that wrote them.
@@ -38,7 +38,7 @@ void coll_layout_ask(bool callchain, uint32_t copy_bytes, struct perf_event_attr
 
 /* The registers in @l->regs, @values in the order of their bits. */
 void coll_layout_registers(const struct coll_layout *l, const uint64_t *values,
-			   struct coll_registers *out);
+			   struct cfi_regs *out);
 
 /**
  * coll_layout_init - the layout of the records of an event

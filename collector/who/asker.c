@@ -586,6 +586,11 @@ size_t coll_asker_blocked(const struct coll_asker *a)
 	return nr;
 }
 
+bool coll_asker_works(const struct coll_asker *a)
+{
+	return coll_asker_open(a) > coll_asker_blocked(a);
+}
+
 static void give_up_all(struct coll_asker *a, uint64_t now)
 {
 	for (int i = 0; i < MAX_HELPERS; i++)
@@ -610,7 +615,7 @@ void coll_asker_finish(struct coll_asker *a)
 		now = clock_mono_ns();
 		a->finishing_ns += now - last;
 		last = now;
-		if (coll_asker_open(a) > coll_asker_blocked(a))
+		if (coll_asker_works(a))
 			since = now;
 		if (now - since > COLL_ASKER_LAST_S * CLOCK_NS_PER_S ||
 		    a->finishing_ns > a->kind->finish_ms * MS)

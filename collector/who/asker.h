@@ -100,6 +100,8 @@ size_t coll_asker_open(const struct coll_asker *a);
 /* Those of them that were seen blocked, and are waited for alone. */
 size_t coll_asker_blocked(const struct coll_asker *a);
 /* Helpers that were given up and are still there: they cannot even be killed. */
+/* Is any question being worked on? */
+bool coll_asker_works(const struct coll_asker *a);
 unsigned coll_asker_stuck(struct coll_asker *a);
 
 /* Lanes. */

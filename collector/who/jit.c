@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "collector/who/maps.h"
 #include "collector/who/numbers.h"
 #include "collector/who/procfs.h"
 #include "libspec/jit/jit_file.h"
@@ -54,7 +55,9 @@ struct coll_jit_proc {
 
 void coll_jit_init(struct coll_jit *j, int session_fd)
 {
-	*j = (struct coll_jit){ .session_fd = session_fd, .began_ns = clock_mono_ns() };
+	*j = (struct coll_jit){ .session_fd = session_fd,
+				.taken = SPEC_JIT_NOT_COUNTED,
+				.began_ns = clock_mono_ns() };
 }
 
 /* ---- directories */
@@ -240,9 +243,8 @@ void coll_jit_region(struct coll_jit *j, const struct coll_task *task, const cha
 	const struct coll_jit_region r = { start, end };
 	struct coll_jit_proc *p;
 
-	/* the kernel's own code for processes, and nobody's */
 	if (j->off || j->session_fd < 0 || !task->tgid || task->tgid > INT32_MAX ||
-	    !strncmp(label, "[v", 2) || !strcmp(label, "[uprobes]"))
+	    coll_label_is_kernels(label))
 		return;
 	p = need(j, task);
 	if (!p)
@@ -330,9 +332,9 @@ static void take_fetched(struct coll_jit *j, struct coll_jit_proc *p, char *answ
 		tell_lines(j, lines);
 	j->unseen += p->missed && !done.found;
 	j->news |= fd >= 0;
-	if (fd >= 0 && spec_jit_append(j->session_fd, p->tgid, fd, &err)) {
+	if (fd >= 0 && spec_jit_append(j->session_fd, p->tgid, fd, &j->taken, &err)) {
 		spec_stats_note(j->session_fd, err.msg, NULL);
-		log_warn("names of code made at run time: %s", err.msg);
+		log_warn(COLL_JIT_NOTE "%s", err.msg);
 	}
 }
 
@@ -347,9 +349,7 @@ static void fetched(void *ctx, uint64_t id, int rc, char *answer, size_t len)
 		take_fetched(j, p, answer, len);
 	} else if (p->session == j->session) {
 		snprintf(line, sizeof(line),
-			 "names of code made at run time: of process %" PRIu32
-			 ": nobody answers",
-			 p->tgid);
+			 COLL_JIT_NOTE "of process %" PRIu32 ": nobody answers", p->tgid);
 		tell_lines(j, line);
 	}
 	put_proc(j, p);
@@ -474,8 +474,7 @@ static void tell_count(struct coll_jit *j, uint64_t nr, const char *what)
 
 	if (!nr)
 		return;
-	snprintf(line, sizeof(line),
-		 "names of code made at run time: %" PRIu64 " processes %s", nr, what);
+	snprintf(line, sizeof(line), COLL_JIT_NOTE "%" PRIu64 " processes %s", nr, what);
 	spec_stats_note(j->session_fd, line, NULL);
 }
 
@@ -503,4 +502,5 @@ void coll_jit_move(struct coll_jit *j, int session_fd)
 	tell_count(j, late, "had names that could not be read in time");
 	j->session_fd = session_fd;
 	j->session++;
+	j->taken = SPEC_JIT_NOT_COUNTED;
 }

@@ -31,6 +31,7 @@ struct coll_jit {
 	struct coll_asker *asker; /* borrowed; NULL: everything is looked at at once */
 	int session_fd;           /* -1: names are not kept */
 	uint64_t session;         /* counts them */
+	uint64_t taken;           /* bytes of its names, as spec_jit_append() has it */
 	uint64_t began_ns; /* CLOCK_MONOTONIC: all older processes were known then */
 	uint64_t answers;  /* how many processes were looked at */
 	bool news;         /* the session has more names: set here, reset by who tells */

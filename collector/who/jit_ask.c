@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -24,41 +23,6 @@ enum { MAX_PATH = 4096 };
 
 /* ---- the process's /tmp */
 
-/* The last number of a line of /proc/PID/status, or its second one. */
-static bool status_number(const char *text, const char *key, bool last, uint32_t *out)
-{
-	const char *at = strstr(text, key);
-	char *end;
-
-	if (!at)
-		return false;
-	at += strlen(key);
-	*out = (uint32_t)strtoul(at, &end, 10);
-	while (*end == '\t' || *end == ' ') {
-		*out = (uint32_t)strtoul(end, &end, 10);
-		if (!last)
-			break;
-	}
-	return true;
-}
-
-static int read_status(uint32_t tgid, struct coll_jit_held *h)
-{
-	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
-	char path[64];
-	int rc;
-
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/status", tgid);
-	rc = file_slurp(AT_FDCWD, path, 1 << 16, &text, NULL);
-	if (rc)
-		return rc == -ENOENT ? -ESRCH : rc;
-	if (!status_number(strbuf_str(&text), "\nUid:\t", false, &h->uid))
-		return -EBADMSG;
-	if (!status_number(strbuf_str(&text), "\nNSpid:\t", true, &h->nspid))
-		h->nspid = tgid;
-	return 0;
-}
-
 /* "/home/u/jit-123.dump" */
 static bool is_dump(const char *path)
 {
@@ -72,34 +36,27 @@ static bool is_dump(const char *path)
 }
 
 /* The jitdump that it has mapped, as the format wants it to. */
-static void find_dump(uint32_t tgid, struct coll_jit_held *h, struct strbuf *out)
+struct dump {
+	uint64_t inode;
+	struct strbuf *path; /* added to */
+};
+
+static bool take_dump(void *ctx, const struct coll_mmap *m)
 {
-	CLEANUP(close_file) FILE *f = NULL;
-	CLEANUP(free_ptr) char *line = NULL;
-	size_t cap = 0;
-	char path[64];
+	struct dump *d = ctx;
 
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/maps", tgid);
-	f = fopen(path, "re");
-	while (f && getline(&line, &cap, f) > 0) {
-		struct coll_mmap m;
-
-		line[strcspn(line, "\n")] = '\0';
-		if (!coll_proc_maps_line(line, &m) || !is_dump(m.filename) ||
-		    strlen(m.filename) >= MAX_PATH)
-			continue;
-		h->inode = m.inode;
-		h->path_len = (uint32_t)strlen(m.filename);
-		strbuf_add(out, m.filename, h->path_len);
-		return;
-	}
+	if (!is_dump(m->filename) || strlen(m->filename) >= MAX_PATH)
+		return false;
+	d->inode = m->inode;
+	strbuf_puts(d->path, m->filename);
+	return true;
 }
 
 void coll_jit_answer_hold(char *question, size_t len, struct strbuf *out, int *file)
 {
-	struct coll_jit_held h = { .code = -EBADMSG };
+	struct coll_jit_held h = { 0 };
+	struct dump dump = { .path = out };
 	size_t at = out->len;
-	struct stat st;
 	uint32_t tgid;
 
 	if (len != sizeof(tgid))
@@ -108,18 +65,17 @@ void coll_jit_answer_hold(char *question, size_t len, struct strbuf *out, int *f
 	strbuf_add(out, &h, sizeof(h));
 	h.start_ns = coll_proc_start(tgid);
 	h.code = coll_jit_open_tmp(tgid);
-	if (h.code >= 0) {
-		*file = h.code;
-		h.code = 0;
-	} else if (h.code == -ENOENT) {
+	if (h.code >= 0)
+		*file = TAKE(h.code);
+	else if (h.code == -ENOENT)
 		h.code = -ESRCH;
+	if (!h.code) {
+		h.uid = coll_proc_euid(tgid);
+		h.nspid = coll_proc_own_number(tgid);
+		coll_proc_find_mapping(tgid, take_dump, &dump);
+		h.inode = dump.inode;
+		h.path_len = (uint32_t)(out->len - at - sizeof(h));
 	}
-	if (!h.code && fstat(*file, &st))
-		h.code = -errno;
-	if (!h.code)
-		h.code = read_status(tgid, &h);
-	if (!h.code)
-		find_dump(tgid, &h, out);
 	/* all of it is of one process */
 	if (!h.code &&
 	    (!h.start_ns || !coll_same_start(coll_proc_start(tgid), h.start_ns)))
@@ -181,8 +137,7 @@ static void tell_number(struct fetching *f, const char *what, uint64_t nr)
 {
 	if (nr)
 		strbuf_printf(&f->files.lines,
-			      "names of code made at run time: process %" PRIu32
-			      ": %" PRIu64 " %s\n",
+			      COLL_JIT_NOTE "process %" PRIu32 ": %" PRIu64 " %s\n",
 			      f->q.tgid, nr, what);
 }
 
@@ -217,7 +172,7 @@ static int write_lines(int fd, const struct spec_jit_list *l, size_t *written)
 
 	for (size_t next = 0; !rc && next < l->codes.len; *written = next) {
 		strbuf_reset(&text);
-		next = spec_jit_some_lines(l, next, room < PIECE ? room : PIECE, &text);
+		next = spec_jit_lines(l, next, room < PIECE ? room : PIECE, &text);
 		rc = strbuf_error(&text);
 		if (!rc && !text.len)
 			break;

@@ -19,6 +19,8 @@
  * jitdump.  The answer is a struct coll_jit_fetched and lines for `status`, and with it
  * comes a file of lines for spec_jit_append(), if there are any.
  */
+#define COLL_JIT_NOTE "names of code made at run time: " /* begins lines for `status` */
+
 enum {
 	COLL_JIT_MAX_REGIONS = 3000,
 	COLL_JIT_MAX_BYTES = 64 << 20, /* that are read of a map */

@@ -7,7 +7,6 @@
 #include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -21,7 +20,7 @@
 
 void coll_jit_files_tell(struct coll_jit_files *f, const char *path, const char *why)
 {
-	strbuf_puts(&f->lines, "names of code made at run time: ");
+	strbuf_puts(&f->lines, COLL_JIT_NOTE);
 	escape_text(&f->lines, path);
 	strbuf_printf(&f->lines, ": %s\n", why);
 }
@@ -181,57 +180,52 @@ static int open_in(int tmp_fd, const char *name)
 					  RESOLVE_NO_XDEV);
 }
 
-/* A file's first bytes; borrowed from @out. */
+/* A file's first bytes; none if they cannot be read. */
 static bool slurp(int fd, struct strbuf *out)
 {
-	size_t cap = 1 << 16, len = 0;
-	char *data = NULL;
+	char piece[1 << 16];
+	ssize_t n;
 
-	for (;;) {
-		char *more = realloc(data, cap);
-		ssize_t n;
+	do {
+		size_t room = COLL_JIT_MAX_BYTES - out->len;
 
-		if (!more)
-			break;
-		data = more;
-		n = file_pread_all(fd, data + len, cap - len, (off_t)len);
-		if (n < 0)
-			break;
-		len += (size_t)n;
-		if (len < cap || cap == COLL_JIT_MAX_BYTES) {
-			*out = (struct strbuf){ .data = data, .len = len, .cap = cap };
-			return true;
-		}
-		cap *= 2;
-	}
-	free(data);
+		n = file_read_all(fd, piece, room < sizeof(piece) ? room : sizeof(piece));
+		if (n > 0)
+			strbuf_add(out, piece, (size_t)n);
+	} while (n > 0 && !strbuf_error(out));
+	if (n >= 0 && !strbuf_error(out))
+		return true;
+	strbuf_fini(out);
 	return false;
 }
 
 /* The mapping itself, if we may and it is still there: no path says what file it is, and
  * the device in /proc/PID/maps is not that of stat() on overlayfs and btrfs. */
+struct mapping {
+	const struct coll_jit_files *of;
+	char path[96];
+};
+
+static bool is_dump(void *ctx, const struct coll_mmap *m)
+{
+	struct mapping *map = ctx;
+	const struct coll_jit_files *f = map->of;
+
+	if (m->inode != f->q->inode || strcmp(m->filename, f->dump_path) != 0)
+		return false;
+	snprintf(map->path, sizeof(map->path),
+		 "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, f->q->tgid, m->start,
+		 m->start + m->len);
+	return true;
+}
+
 static int open_mapping(const struct coll_jit_files *f)
 {
-	CLEANUP(close_file) FILE *maps = NULL;
-	CLEANUP(free_ptr) char *line = NULL;
-	size_t cap = 0;
-	char path[96];
+	struct mapping map = { .of = f };
 
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/maps", f->q->tgid);
-	maps = fopen(path, "re");
-	while (maps && getline(&line, &cap, maps) > 0) {
-		struct coll_mmap m;
-
-		line[strcspn(line, "\n")] = '\0';
-		if (!coll_proc_maps_line(line, &m) || m.inode != f->q->inode ||
-		    strcmp(m.filename, f->dump_path) != 0)
-			continue;
-		snprintf(path, sizeof(path),
-			 "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, f->q->tgid,
-			 m.start, m.start + m.len);
-		return open(path, O_PATH | O_CLOEXEC);
-	}
-	return -1;
+	return coll_proc_find_mapping(f->q->tgid, is_dump, &map)
+		       ? open(map.path, O_PATH | O_CLOEXEC)
+		       : -1;
 }
 
 static bool is_mapped(const struct coll_jit_files *f, int fd)

@@ -5,16 +5,14 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/box/sandbox.h"
 #include "base/cleanup.h"
 #include "base/vec.h"
 #include "collector/who/jit_files.h"
+#include "collector/who/table_answer.h"
 #include "libcfi/compile.h"
 #include "libcfi/trampoline.h"
 #include "libspec/jit/jitdump.h"
 #include "libspec/jit/perf_map.h"
-
-enum { CPU_SECONDS = 20 };
 
 /* What CPython calls its functions. */
 #define PREFIX "py::"
@@ -146,7 +144,6 @@ void coll_jit_answer_table(char *question, size_t len, struct strbuf *out, int *
 	CLEANUP(coll_jit_files_fini) struct coll_jit_files files = { 0 };
 	const struct coll_jit_region *region;
 	struct coll_jit_fetch q;
-	struct err err = { 0 };
 	const char *dump;
 
 	(void)file;
@@ -154,8 +151,6 @@ void coll_jit_answer_table(char *question, size_t len, struct strbuf *out, int *
 	    q.nr_regions != 1 || region->end <= region->start)
 		return;
 	coll_jit_files_read(&files, &q, dump);
-	if ((!files.map.len && !files.dump.len) || sandbox_limit(CPU_SECONDS, &err) ||
-	    sandbox_enter(&err))
-		return;
-	make(region, &files, out);
+	if ((files.map.len || files.dump.len) && coll_table_confine())
+		make(region, &files, out);
 }

@@ -2,8 +2,10 @@
 #ifndef COLLECTOR_WHO_MAPS_H
 #define COLLECTOR_WHO_MAPS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/err.h"
 
@@ -26,6 +28,12 @@ struct coll_map {
 	uint32_t anon_tgid;
 	struct coll_image *anon;
 };
+
+/* Is memory of that label the kernel's own code for processes? */
+static inline bool coll_label_is_kernels(const char *label)
+{
+	return !strncmp(label, "[v", 2) || !strcmp(label, "[uprobes]");
+}
 
 enum { COLL_SPACE_LASTS = 32 };
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,28 +53,44 @@ static int slurp(uint32_t tgid, const char *what, size_t max, struct strbuf *out
 	return slurp_of(tgid, 0, what, max, out, err);
 }
 
-/* The number that a line of /proc/PID/status begins with. */
-static uint32_t status_number(uint32_t pid, const char *name, uint32_t unknown)
+/* Of a line of /proc/PID/status the number behind @skipped others, or else the last. */
+static uint32_t status_number(uint32_t pid, const char *name, unsigned skipped,
+			      uint32_t unknown)
 {
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
-	const char *line;
-	uint32_t n;
+	const char *at;
+	uint32_t n = unknown;
+	int len;
 
 	if (slurp(pid, "status", MAX_SMALL, &text, NULL) || !text.len)
 		return unknown;
 	/* a name, which is in the first line, has its newlines escaped */
-	line = strstr(text.data, name);
-	return line && sscanf(line + strlen(name), "%" SCNu32, &n) == 1 ? n : unknown;
+	at = strstr(text.data, name);
+	if (at)
+		at += strlen(name);
+	while (at && sscanf(at, "%*1[\t ]%" SCNu32 "%n", &n, &len) == 1 && skipped--)
+		at += len;
+	return n;
 }
 
 uint32_t coll_proc_tgid(uint32_t tid)
 {
-	return status_number(tid, "\nTgid:", 0);
+	return status_number(tid, "\nTgid:", 0, 0);
 }
 
 uint32_t coll_proc_uid(uint32_t tgid)
 {
-	return status_number(tgid, "\nUid:", COLL_UID_UNKNOWN);
+	return status_number(tgid, "\nUid:", 0, COLL_UID_UNKNOWN);
+}
+
+uint32_t coll_proc_euid(uint32_t tgid)
+{
+	return status_number(tgid, "\nUid:", 1, COLL_UID_UNKNOWN);
+}
+
+uint32_t coll_proc_own_number(uint32_t tgid)
+{
+	return status_number(tgid, "\nNSpid:", UINT_MAX, tgid);
 }
 
 uint32_t coll_proc_owner(uint32_t tgid)
@@ -136,6 +153,26 @@ bool coll_proc_maps_line(char *line, struct coll_mmap *out)
 	m.filename = line[name] ? line + name : "//anon";
 	*out = m;
 	return true;
+}
+
+bool coll_proc_find_mapping(uint32_t tgid,
+			    bool (*is_it)(void *ctx, const struct coll_mmap *m),
+			    void *ctx)
+{
+	CLEANUP(close_file) FILE *maps = NULL;
+	CLEANUP(free_ptr) char *line = NULL;
+	struct coll_mmap m;
+	size_t cap = 0;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/maps", tgid);
+	maps = fopen(path, "re");
+	while (maps && getline(&line, &cap, maps) > 0) {
+		line[strcspn(line, "\n")] = '\0';
+		if (coll_proc_maps_line(line, &m) && is_it(ctx, &m))
+			return true;
+	}
+	return false;
 }
 
 /* What /proc/PID/stat says. */

@@ -74,6 +74,12 @@ int coll_proc_each_thread(uint32_t tgid, int (*visit)(void *ctx, uint32_t tid),
  */
 bool coll_proc_maps_line(char *line, struct coll_mmap *out);
 
+/* Only where waiting does no harm: calls back for each executable mapping, as long as it
+ * returns false; true if one was found. */
+bool coll_proc_find_mapping(uint32_t tgid,
+			    bool (*is_it)(void *ctx, const struct coll_mmap *m),
+			    void *ctx);
+
 /* The process that a thread belongs to; 0 if there is none. */
 uint32_t coll_proc_tgid(uint32_t tid);
 
@@ -97,7 +103,10 @@ uint32_t coll_proc_owner(uint32_t tgid);
  * cgroup; NULL if unknown.  Heap. */
 char *coll_proc_cmdline(uint32_t tgid);
 char *coll_proc_cgroup(uint32_t tgid);
-/* The real user; COLL_UID_UNKNOWN: there is no such process. */
+/* The real user, and the effective one; COLL_UID_UNKNOWN: there is no such process. */
 uint32_t coll_proc_uid(uint32_t tgid);
+uint32_t coll_proc_euid(uint32_t tgid);
+/* Its number in its own PID namespace; @tgid if that is unknown. */
+uint32_t coll_proc_own_number(uint32_t tgid);
 
 #endif

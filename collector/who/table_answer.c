@@ -32,6 +32,11 @@ static int open_vdso(void)
 	return take_fd(&fd);
 }
 
+bool coll_table_confine(void)
+{
+	return !sandbox_limit(CPU_SECONDS, NULL) && !sandbox_enter(NULL);
+}
+
 void coll_table_answer(char *question, size_t len, struct strbuf *out, int *file)
 {
 	CLEANUP(close_fd) int fd = -1;
@@ -40,7 +45,7 @@ void coll_table_answer(char *question, size_t len, struct strbuf *out, int *file
 
 	(void)file;
 	fd = len ? coll_identify_open(question, len) : open_vdso();
-	if (fd < 0 || sandbox_limit(CPU_SECONDS, &err) || sandbox_enter(&err))
+	if (fd < 0 || !coll_table_confine())
 		return;
 	if (cfi_compile_file(fd, out, &err))
 		strbuf_truncate(out, before);

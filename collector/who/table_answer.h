@@ -2,9 +2,14 @@
 #ifndef COLLECTOR_WHO_TABLE_ANSWER_H
 #define COLLECTOR_WHO_TABLE_ANSWER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/strbuf.h"
+
+/* In a helper that has opened what a table is made of: limits what it may take, and gives
+ * up all rights.  False: that failed. */
+bool coll_table_confine(void);
 
 /**
  * coll_table_answer - answers COLL_ASK_TABLE, in a helper that answers nothing else after

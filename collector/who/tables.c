@@ -28,7 +28,7 @@ struct coll_table {
 	uint64_t made_by;  /* who is asked about it: see coll_jit_unwinding() */
 	bool used;         /* since there was no room the last time */
 	const char *why;   /* there is none, for sessions to say; NULL: nothing */
-	int told_fd;       /* the session that has said it */
+	uint64_t told_in;  /* the session that has said it, counted from 1 on */
 };
 
 int coll_tables_init(struct coll_tables *t, struct coll_images *images,
@@ -109,7 +109,6 @@ static struct coll_table *add(struct coll_tables *t, uint32_t id)
 	if (!e)
 		return NULL;
 	e->id = id;
-	e->told_fd = -1;
 	if (map_u64_set(&t->by_image, id, (uintptr_t)e)) {
 		free(e);
 		return NULL;
@@ -162,13 +161,13 @@ static void tell(const struct coll_tables *t, struct coll_table *e, const char *
 {
 	CLEANUP(strbuf_fini) struct strbuf line = { 0 };
 
-	if (!e->why || e->told_fd == t->images->session_fd)
+	if (!e->why || e->told_in == t->jit->session + 1)
 		return;
-	e->told_fd = t->images->session_fd;
+	e->told_in = t->jit->session + 1;
 	strbuf_printf(&line, "unwind table of %s: %s", of, e->why);
 	if (strbuf_error(&line))
 		return;
-	spec_stats_note(e->told_fd, strbuf_str(&line), NULL);
+	spec_stats_note(t->images->session_fd, strbuf_str(&line), NULL);
 	log_note("%s", strbuf_str(&line));
 }
 

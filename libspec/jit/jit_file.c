@@ -19,8 +19,8 @@ void spec_jit_path(uint32_t tgid, char out[SPEC_JIT_PATH])
 	snprintf(out, SPEC_JIT_PATH, SPEC_JIT_DIR "/%" PRIu32, tgid);
 }
 
-size_t spec_jit_some_lines(const struct spec_jit_list *l, size_t first, size_t most,
-			   struct strbuf *out)
+size_t spec_jit_lines(const struct spec_jit_list *l, size_t first, size_t most,
+		      struct strbuf *out)
 {
 	size_t begin = out->len, at = first;
 
@@ -38,11 +38,6 @@ size_t spec_jit_some_lines(const struct spec_jit_list *l, size_t first, size_t m
 	return at;
 }
 
-void spec_jit_lines(const struct spec_jit_list *l, struct strbuf *out)
-{
-	spec_jit_some_lines(l, 0, SIZE_MAX, out);
-}
-
 /* ---- writing */
 
 /* For the session's group, if we may give it to that. */
@@ -54,13 +49,11 @@ static void give_to_group(int fd, int session_fd)
 		return;
 }
 
-/* @made: it was missing, so it has no files. */
-static int open_dir(int session_fd, bool *made)
+static int open_dir(int session_fd)
 {
 	int fd;
 
-	*made = !mkdirat(session_fd, SPEC_JIT_DIR, 0755);
-	if (!*made && errno != EEXIST)
+	if (mkdirat(session_fd, SPEC_JIT_DIR, 0755) && errno != EEXIST)
 		return -errno;
 	fd = file_open_within(session_fd, SPEC_JIT_DIR, O_RDONLY | O_DIRECTORY);
 	if (fd >= 0)
@@ -78,41 +71,20 @@ static int open_to_append(int dir_fd, const char *name, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
-/* What the files of a session take.  One process writes them, so it counts on instead of
- * listing a directory of perhaps thousands each time. */
-struct taken {
-	dev_t dev; /* of the directory */
-	ino_t ino;
-	uint64_t bytes;
-};
-
+/* What the files of a session take. */
 static int count_taken(int dir_fd, uint64_t *bytes)
 {
 	CLEANUP(names_fini) struct names list = { 0 };
 	int rc = dirlist_read(dir_fd, &list);
 	struct stat st;
 
+	if (rc)
+		return rc;
 	*bytes = 0;
-	for (size_t i = 0; !rc && i < list.len; i++)
+	for (size_t i = 0; i < list.len; i++)
 		if (!fstatat(dir_fd, list.data[i], &st, AT_SYMLINK_NOFOLLOW))
 			*bytes += (uint64_t)st.st_size;
-	return rc;
-}
-
-static int find_taken(struct taken *t, int dir_fd, bool made)
-{
-	struct stat st;
-	int rc = 0;
-
-	if (fstat(dir_fd, &st))
-		return -errno;
-	if (made)
-		t->bytes = 0;
-	else if (t->dev != st.st_dev || t->ino != st.st_ino)
-		rc = count_taken(dir_fd, &t->bytes);
-	t->dev = rc ? 0 : st.st_dev;
-	t->ino = rc ? 0 : st.st_ino;
-	return rc;
+	return 0;
 }
 
 /* Bytes up to the end of the last line that ends within @room. */
@@ -195,17 +167,13 @@ static void target_fini(struct target *t)
 	close_fd(&t->dir_fd);
 }
 
-static int open_target(struct target *t, int session_fd, const char *name,
-		       struct taken *taken)
+static int open_target(struct target *t, int session_fd, const char *name)
 {
-	bool made;
 	struct stat st;
-	int rc;
 
-	t->dir_fd = open_dir(session_fd, &made);
-	rc = t->dir_fd < 0 ? t->dir_fd : find_taken(taken, t->dir_fd, made);
-	if (rc)
-		return rc;
+	t->dir_fd = open_dir(session_fd);
+	if (t->dir_fd < 0)
+		return t->dir_fd;
 	t->fd = open_to_append(t->dir_fd, name, 0);
 	if (t->fd == -ENOENT)
 		return 0;
@@ -247,9 +215,9 @@ static int tell_left_out(struct err *err, const char *path, uint64_t lines, bool
 		       (session ? SPEC_JIT_SESSION_MAX : SPEC_JIT_FILE_MAX) >> 20);
 }
 
-int spec_jit_append(int session_fd, uint32_t tgid, int from, struct err *err)
+int spec_jit_append(int session_fd, uint32_t tgid, int from, uint64_t *taken,
+		    struct err *err)
 {
-	static struct taken taken;
 	CLEANUP(target_fini) struct target t = { -1, -1, 0 };
 	uint64_t of_file, of_session, room, bytes;
 	char path[SPEC_JIT_PATH];
@@ -258,19 +226,21 @@ int spec_jit_append(int session_fd, uint32_t tgid, int from, struct err *err)
 	int rc;
 
 	spec_jit_path(tgid, path);
-	rc = open_target(&t, session_fd, name, &taken);
+	rc = open_target(&t, session_fd, name);
+	if (!rc && *taken == SPEC_JIT_NOT_COUNTED)
+		rc = count_taken(t.dir_fd, taken);
 	if (!rc && fstat(from, &more))
 		rc = -errno;
 	if (rc)
 		return err_errno(err, rc, "%s", path);
 	of_file = left_of(SPEC_JIT_LINES_MAX, (uint64_t)t.size);
-	of_session = left_of(SPEC_JIT_SESSION_MAX, taken.bytes);
+	of_session = left_of(SPEC_JIT_SESSION_MAX, *taken);
 	room = of_file < of_session ? of_file : of_session;
 	bytes = whole_lines(from, (uint64_t)more.st_size, room);
 	rc = bytes ? write_target(&t, session_fd, name, from, bytes) : 0;
 	if (rc)
 		return err_errno(err, rc, "%s", path);
-	taken.bytes += bytes;
+	*taken += bytes;
 	return bytes < (uint64_t)more.st_size
 		       ? tell_left_out(err, path, count_lines(from, bytes),
 				       of_session < of_file)

@@ -23,25 +23,27 @@
 #define SPEC_JIT_FILE_MAX (128u << 20)    /* bytes */
 #define SPEC_JIT_SESSION_MAX (512u << 20) /* of all processes */
 #define SPEC_JIT_LINES_MAX (SPEC_JIT_FILE_MAX - 64)
+#define SPEC_JIT_NOT_COUNTED UINT64_MAX
 
 enum { SPEC_JIT_PATH = 32 };
 /* "jit/TGID" */
 void spec_jit_path(uint32_t tgid, char out[SPEC_JIT_PATH]);
 
-/* Appends the lines of a list. */
-void spec_jit_lines(const struct spec_jit_list *l, struct strbuf *out);
-/* Those from entry @first on that take @most bytes together; the first that it left. */
-size_t spec_jit_some_lines(const struct spec_jit_list *l, size_t first, size_t most,
-			   struct strbuf *out);
+/* Appends lines, from entry @first on, that take @most bytes together; returns the first
+ * entry that it left. */
+size_t spec_jit_lines(const struct spec_jit_list *l, size_t first, size_t most,
+		      struct strbuf *out);
 
 /**
  * spec_jit_append - adds lines to the file of a process, which is made if it is missing
  * @from: a descriptor of lines, from its beginning on
+ * @taken: bytes of all files of the session, which are counted if it is
+ *	SPEC_JIT_NOT_COUNTED; goes on with each call
  * -EFBIG: some or all were left out, since the file or those of the session would be too
- * long.  After another -errno it is as before.  Of one thread, and nobody else writes
- * files of names.
+ * long.  After another -errno it is as before.
  */
-int spec_jit_append(int session_fd, uint32_t tgid, int from, struct err *err);
+int spec_jit_append(int session_fd, uint32_t tgid, int from, uint64_t *taken,
+		    struct err *err);
 
 /**
  * spec_jit_read - reads the file of a process

@@ -13,13 +13,6 @@ enum { VERSION = 1, HEADER_BYTES = 40, RECORD_BYTES = 16 };
 
 enum record { LOAD = 0, MOVE = 1, DEBUG_INFO = 2, CLOSE = 3, UNWINDING = 4 };
 
-bool spec_jitdump_is(const void *data, size_t len)
-{
-	struct cursor c = cursor_init(data, len);
-
-	return cursor_u32(&c) == MAGIC && !c.bad;
-}
-
 static int read_header(struct cursor *c, struct spec_jitdump_header *h, struct err *err)
 {
 	uint32_t magic = cursor_u32(c), version = cursor_u32(c), bytes = cursor_u32(c);

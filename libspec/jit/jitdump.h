@@ -45,9 +45,6 @@ struct spec_jitdump_visit {
 	void *ctx;
 };
 
-/* True if the bytes begin as a jitdump of this machine's byte order does. */
-bool spec_jitdump_is(const void *data, size_t len);
-
 /**
  * spec_jitdump_read - calls back for each record
  * @bad: records that make no sense and were passed over; may be NULL

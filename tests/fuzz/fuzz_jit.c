@@ -61,7 +61,7 @@ static void round_trip(const struct spec_jit_list *l)
 	uint64_t lost;
 
 	strbuf_puts(&text, SPEC_JIT_HEADER);
-	spec_jit_lines(l, &text);
+	spec_jit_lines(l, 0, SIZE_MAX, &text);
 	require(!strbuf_error(&text));
 	require(!spec_jit_parse(text.data, text.len, &again, &lost, NULL));
 	require(!lost && again.codes.len == l->codes.len);

@@ -51,17 +51,17 @@ void *malloc(size_t size)
 }
 #endif
 
-static void set_registers(const ucontext_t *at, struct coll_registers *out)
+static void set_registers(const ucontext_t *at, struct cfi_regs *out)
 {
 #if defined(__x86_64__)
-	*out = (struct coll_registers){
+	*out = (struct cfi_regs){
 		.ip = (uint64_t)at->uc_mcontext.gregs[REG_RIP],
 		.sp = (uint64_t)at->uc_mcontext.gregs[REG_RSP],
 		.fp = (uint64_t)at->uc_mcontext.gregs[REG_RBP],
 		.bx = (uint64_t)at->uc_mcontext.gregs[REG_RBX],
 	};
 #elif defined(__aarch64__)
-	*out = (struct coll_registers){
+	*out = (struct cfi_regs){
 		.ip = at->uc_mcontext.pc,
 		.sp = at->uc_mcontext.sp,
 		.fp = at->uc_mcontext.regs[29],

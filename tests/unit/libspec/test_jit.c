@@ -27,7 +27,7 @@ static void expect_lines(const struct spec_jit_list *l, const char *want)
 {
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
 
-	spec_jit_lines(l, &text);
+	spec_jit_lines(l, 0, SIZE_MAX, &text);
 	cr_expect_str_eq(strbuf_str(&text), want);
 }
 
@@ -119,10 +119,10 @@ Test(jit, writes_as_many_lines_as_fit)
 	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
 
 	read_map("10 2 a\n20 2 bb\n30 2 c\n", &l);
-	cr_expect_eq(spec_jit_some_lines(&l, 0, 14, &out), 1);
-	cr_expect_eq(spec_jit_some_lines(&l, 1, 8, &out), 2);
-	cr_expect_eq(spec_jit_some_lines(&l, 2, 6, &out), 2);
-	cr_expect_eq(spec_jit_some_lines(&l, 2, 99, &out), 3);
+	cr_expect_eq(spec_jit_lines(&l, 0, 14, &out), 1);
+	cr_expect_eq(spec_jit_lines(&l, 1, 8, &out), 2);
+	cr_expect_eq(spec_jit_lines(&l, 2, 6, &out), 2);
+	cr_expect_eq(spec_jit_lines(&l, 2, 99, &out), 3);
 	cr_expect_str_eq(strbuf_str(&out), "10 2 a\n20 2 bb\n30 2 c\n");
 }
 
@@ -372,6 +372,8 @@ Test(jit, reads_every_beginning_of_a_jitdump)
 
 /* ---- the session's file */
 
+static uint64_t taken = SPEC_JIT_NOT_COUNTED; /* each test is a process of its own */
+
 static int memory_file(const char *text)
 {
 	int fd = memfd_create("test", MFD_CLOEXEC);
@@ -391,8 +393,8 @@ Test(jit, adds_to_the_file_of_a_process_and_reads_it)
 
 	umask(0);
 	cr_expect_eq(spec_jit_read(s.fd, 5, &l, NULL, NULL, NULL), -ENOENT);
-	cr_assert_eq(spec_jit_append(s.fd, 5, first, NULL), 0);
-	cr_assert_eq(spec_jit_append(s.fd, 5, second, NULL), 0);
+	cr_assert_eq(spec_jit_append(s.fd, 5, first, &taken, NULL), 0);
+	cr_assert_eq(spec_jit_append(s.fd, 5, second, &taken, NULL), 0);
 	cr_assert_eq(spec_jit_read(s.fd, 5, &l, &st, &lost, NULL), 0);
 	expect_lines(&l, "1000 10 a\n1010 10 c\n");
 	cr_expect_eq(lost, 1);
@@ -410,7 +412,7 @@ Test(jit, refuses_another_file_and_follows_no_link)
 	cr_expect_eq(spec_jit_parse("1000 10 a\n", 10, &l, NULL, &err), -EBADMSG);
 	cr_assert_eq(mkdirat(s.fd, "jit", 0755), 0);
 	cr_assert_eq(symlinkat("../elsewhere", s.fd, "jit/5"), 0);
-	cr_expect_eq(spec_jit_append(s.fd, 5, from, &err), -ELOOP);
+	cr_expect_eq(spec_jit_append(s.fd, 5, from, &taken, &err), -ELOOP);
 	cr_expect_eq(spec_jit_read(s.fd, 5, &l, NULL, NULL, &err), -ELOOP);
 	scratch_fini(&s);
 }
@@ -424,7 +426,7 @@ Test(jit, goes_on_after_a_line_that_was_cut_short)
 	cr_assert_eq(mkdirat(s.fd, "jit", 0755), 0);
 	cr_assert_eq(file_replace(s.fd, "jit/5", SPEC_JIT_HEADER "20", 15, 0640, 0, NULL),
 		     0);
-	cr_assert_eq(spec_jit_append(s.fd, 5, more, NULL), 0);
+	cr_assert_eq(spec_jit_append(s.fd, 5, more, &taken, NULL), 0);
 	cr_assert_eq(spec_jit_read(s.fd, 5, &l, NULL, NULL, NULL), 0);
 	expect_lines(&l, "1000 10 a\n");
 	cr_expect_eq(l.bad, 1);
@@ -451,14 +453,14 @@ Test(jit, adds_the_lines_that_a_file_has_room_for_and_counts_the_others)
 	int fd;
 
 	make_long_file(&s, "jit/5", SPEC_JIT_LINES_MAX - 25);
-	cr_expect_eq(spec_jit_append(s.fd, 5, more, &err), -EFBIG);
+	cr_expect_eq(spec_jit_append(s.fd, 5, more, &taken, &err), -EFBIG);
 	cr_expect(strstr(err.msg, "jit/5: 1 entries left out: names of a process may "),
 		  "%s", err.msg);
 	fd = openat(s.fd, "jit/5", O_RDONLY | O_CLOEXEC);
 	cr_assert_eq(pread(fd, end, 21, SPEC_JIT_LINES_MAX - 25), 21);
 	cr_expect_str_eq(end, "\n1000 10 a\n1010 10 b\n");
 	close(fd);
-	cr_expect_eq(spec_jit_append(s.fd, 5, more, &err), -EFBIG);
+	cr_expect_eq(spec_jit_append(s.fd, 5, more, &taken, &err), -EFBIG);
 	cr_expect(strstr(err.msg, "jit/5: 3 entries"), "%s", err.msg);
 	scratch_fini(&s);
 }
@@ -477,12 +479,12 @@ Test(jit, makes_no_file_without_lines_when_the_session_has_enough)
 		spec_jit_path((uint32_t)i, path);
 		make_long_file(&s, path, SPEC_JIT_SESSION_MAX / 4 - (i == 1 ? room : 0));
 	}
-	cr_expect_eq(spec_jit_append(s.fd, 9, more, &err), -EFBIG);
+	cr_expect_eq(spec_jit_append(s.fd, 9, more, &taken, &err), -EFBIG);
 	cr_expect(strstr(err.msg, "jit/9: 1 entries left out: names of a session may "),
 		  "%s", err.msg);
 	cr_assert_eq(fstatat(s.fd, "jit/9", &st, 0), 0);
 	cr_expect_eq(st.st_size, 13 + 10);
-	cr_expect_eq(spec_jit_append(s.fd, 10, more, &err), -EFBIG);
+	cr_expect_eq(spec_jit_append(s.fd, 10, more, &taken, &err), -EFBIG);
 	cr_expect_eq(fstatat(s.fd, "jit/10", &st, 0), -1);
 	scratch_fini(&s);
 }
@@ -496,7 +498,7 @@ Test(jit, leaves_no_file_when_writing_fails)
 
 	signal(SIGXFSZ, SIG_IGN);
 	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &few), 0);
-	cr_expect_eq(spec_jit_append(s.fd, 5, more, NULL), -EFBIG);
+	cr_expect_eq(spec_jit_append(s.fd, 5, more, &taken, NULL), -EFBIG);
 	cr_expect_eq(fstatat(s.fd, "jit/5", &st, 0), -1);
 	scratch_fini(&s);
 }

@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef COLLECTOR_REC_REGISTERS_H
-#define COLLECTOR_REC_REGISTERS_H
+#ifndef COLLECTOR_REC_USER_STACK_H
+#define COLLECTOR_REC_USER_STACK_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a sample brings along for its user stack to be unwound. */
+#include "libcfi/unwind.h"
 
-/* Registers of user code, where it was sampled or has entered the kernel. */
-struct coll_registers {
-	uint64_t ip;
-	uint64_t sp;
-	uint64_t fp; /* rbp, x29 */
-	uint64_t lr; /* x30; 0 on x86-64 */
-	uint64_t bx; /* rbx; 0 on arm64 */
-};
+/* What a sample brings along for its user stack to be unwound. */
 
 /* Executable memory of the address space, and what is mapped there. */
 struct coll_code_range {
@@ -27,7 +20,8 @@ struct coll_code_range {
 struct coll_user_stack {
 	uint16_t machine; /* as ELF numbers them, EM_X86_64 or EM_AARCH64 */
 	bool none;        /* the registers could not be had: nothing else holds */
-	struct coll_registers regs;
+	struct cfi_regs
+		regs;      /* of user code, where it was sampled or entered the kernel */
 	const void *bytes; /* a copy of the stack, from @regs.sp on; not aligned */
 	size_t size;
 	/* There is no more above, or it could not be copied.  Else as much was copied as
