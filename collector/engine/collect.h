@@ -46,7 +46,7 @@ struct coll_collect {
 	struct coll_stack stack;       /* of the sample that is looked at */
 	struct coll_tables tables;     /* to unwind by */
 	struct coll_unwound unwound;
-	size_t max_unwound;   /* frames */
+	size_t max_frames;    /* of a stack, the kernel's included */
 	uint64_t tables_seen; /* answers, when the records that wait were looked at */
 	unsigned hurry;       /* nothing waits for tables: there is no room for it */
 	/* answers questions about files and processes; NULL: they are read at once */

@@ -14,10 +14,10 @@
 #include "collector/who/asker.h"
 
 enum {
-	ROUND_MS = 100,       /* how often rings are looked at, at least */
-	ASKING_MS = 5,        /* and answers, while questions are open */
-	UNWOUND_FRAMES = 512, /* of a stack, unless others are asked for */
-	NAMES_S = 10, /* how long a session that is over waits for names of code */
+	ROUND_MS = 100,     /* how often rings are looked at, at least */
+	ASKING_MS = 5,      /* and answers, while questions are open */
+	USUAL_FRAMES = 512, /* of a stack that is unwound, unless others are asked for */
+	NAMES_S = 10,       /* how long a session that is over waits for names of code */
 };
 
 #define SECOND_NS CLOCK_NS_PER_S
@@ -139,8 +139,9 @@ static void use_options(struct coll_engine *e)
 	e->collect.tasks.threads.wanted = o->separate & COLL_SEPARATE_THREAD;
 	e->collect.filter = o->images.len;
 	e->collect.callgraph = o->callgraph.how;
-	e->collect.max_unwound =
-		o->callgraph.frames ? o->callgraph.frames : UNWOUND_FRAMES;
+	e->collect.max_frames = o->callgraph.frames                 ? o->callgraph.frames
+				: o->callgraph.how == COLL_BY_DWARF ? USUAL_FRAMES
+								    : COLL_MAX_FRAMES;
 	e->collect.stacks.limit = o->stack_limit;
 	e->collect.images.held.none = o->symbols.none;
 	e->collect.throttled = e->throttled;

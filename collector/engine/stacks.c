@@ -109,7 +109,7 @@ static bool add_place(struct growing *g, const struct coll_place *place, bool ex
 	enum spec_stat why;
 	uint64_t off;
 
-	if (s->nr >= COLL_MAX_FRAMES)
+	if (s->nr >= g->c->max_frames)
 		return false;
 	img = coll_resolve(g->c, g->task, place, &off, &why);
 	exact |= g->kernel && !place->kernel;
@@ -179,11 +179,10 @@ const struct coll_stack *coll_stacks_walk(struct coll_collect *c,
 	while (!full && (any = next_caller(&w, &place)) &&
 	       (place.kernel || !c->unwound.nr))
 		full = !add_place(&g, &place, false);
-	if (c->unwound.nr)
+	/* without all of the kernel's frames, what called them is unknown */
+	if (c->unwound.nr && !full && !(g.kernel && !any && w.s->cut))
 		end(s, add_unwound(&g, &w, &place, any));
 	else
-		end(s, c->unwound.end     ? c->unwound.end
-		       : full || w.s->cut ? SPEC_STACK_DEPTH
-					  : 0);
+		end(s, full || w.s->cut ? SPEC_STACK_DEPTH : c->unwound.end);
 	return s;
 }

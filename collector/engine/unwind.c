@@ -136,8 +136,8 @@ static void unwind(struct walk *w)
 					 .bytes = s->bytes,
 					 .size = s->size };
 
-	u->end = ends[cfi_unwind(&unwinder, &s->regs, &stack, u->frames,
-				 w->c->max_unwound, &u->nr)];
+	u->end = ends[cfi_unwind(&unwinder, &s->regs, &stack, u->frames, w->c->max_frames,
+				 &u->nr)];
 	if (u->end == SPEC_STACK_COPY_SHORT && s->whole)
 		u->end = SPEC_STACK_NO_COPY;
 }

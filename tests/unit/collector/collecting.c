@@ -37,6 +37,7 @@ void collecting_begin(void)
 		     0, "%s", err.msg);
 	c.separate = COLL_SEPARATE_LIB;
 	c.tree = true;
+	c.max_frames = COLL_MAX_FRAMES;
 	coll_tasks_need(&c.tasks, 10)->await_exec = true;
 	TELL(10, COMM, .comm = { .name = "prog", .exec = true });
 	map_file(0x400000, 0x1000, "/bin/prog", 1);

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <inttypes.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,7 +156,6 @@ static void begin(void)
 	collecting_begin();
 	cr_assert_eq(coll_collect_ask_helpers(&c), 0);
 	c.callgraph = true;
-	c.max_unwound = COLL_MAX_FRAMES;
 	TELL(10, COMM, .comm = { .name = "self", .exec = true });
 	map_all();
 }
@@ -173,6 +173,19 @@ static void tell_sample(void)
 static void take_sample(void)
 {
 	tell_sample();
+	coll_collect_finish(&c);
+}
+
+/* In a system call, or an interrupt. */
+static void tell_kernel_sample(const uint64_t *ips, size_t nr, bool cut)
+{
+	TELL(10, SAMPLE,
+	     .sample = { .ip = ips[1],
+			 .domain = COLL_KERNEL,
+			 .ips = ips,
+			 .nr_ips = nr,
+			 .cut = cut,
+			 .user_stack = &now.stack });
 	coll_collect_finish(&c);
 }
 
@@ -224,11 +237,34 @@ Test(unwind, a_copy_that_is_too_short_is_told_apart_from_one_that_was_not_made)
 
 Test(unwind, as_many_frames_as_were_asked_for_are_a_depth_limit)
 {
-	c.max_unwound = 7;
+	c.max_frames = 7;
 	recurse(20, ROOM);
 	take_sample();
 	cr_expect_eq(c.unwound.nr, 7);
 	cr_expect_eq(stat_of(SPEC_STAT_STACKS_DEPTH), 1);
+}
+
+Test(unwind, the_kernels_frames_count_and_without_all_of_them_there_is_no_user_part)
+{
+	const uint64_t ips[] = { (uint64_t)PERF_CONTEXT_KERNEL, 0xffffffff81000010,
+				 0xffffffff81000020, 0xffffffff81000030 };
+
+	recurse(20, ROOM);
+	c.max_frames = 7;
+	tell_kernel_sample(ips, 4, false);
+	cr_expect_eq(c.stack.nr, 8, "%zu frames", c.stack.nr);
+	c.max_frames = 3;
+	tell_kernel_sample(ips, 4, false);
+	cr_expect_eq(c.stack.nr, 4, "%zu frames", c.stack.nr);
+	c.max_frames = 512;
+	tell_kernel_sample(ips, 4, false);
+	cr_expect_gt(c.stack.nr, 20);
+	cr_expect_eq(stat_of(SPEC_STAT_STACKS_DEPTH), 2);
+	/* the kernel's own limit is lower */
+	tell_kernel_sample(ips, 4, true);
+	cr_expect_eq(c.stack.nr, 4, "%zu frames", c.stack.nr);
+	cr_expect_eq(stat_of(SPEC_STAT_STACKS_DEPTH), 3);
+	expect_balance();
 }
 
 Test(unwind, registers_that_could_not_be_had_are_told)
