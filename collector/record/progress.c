@@ -5,7 +5,11 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { FEW = 100 };
+enum {
+	FEW = 100,
+	BY_FP = 1 << COLL_BY_FRAME_POINTERS,
+	BY_DWARF = 1 << COLL_BY_DWARF,
+};
 
 void coll_progress_init(struct coll_progress *p, uint64_t now_ns)
 {
@@ -87,30 +91,41 @@ static void tell_few(const struct coll_progress *p, uint64_t taken, uint64_t rat
 /* Why stacks are not whole, where that is so of a tenth of them or more. */
 static void tell_cut(const struct coll_progress *p, const struct spec_stats *s)
 {
-	static const char by_dwarf[] =
-		"--callgraph=dwarf needs none; or build with -fno-omit-frame-pointer";
+	static const char by_dwarf[] = "--callgraph=dwarf finds callers without frame "
+				       "pointers; or build with -fno-omit-frame-pointer";
 	static const struct {
 		enum spec_stat stat;
-		const char *text;
-		bool unwound; /* is of no help where stacks were unwound already */
+		unsigned by;      /* bits of enum coll_callgraph_how: where it is told */
+		const char *text; /* if its own does not say what to do */
 	} cut[] = {
-		{ SPEC_STAT_BT_NO_CALLER, by_dwarf, true },
-		{ SPEC_STAT_STACKS_NO_MAPPING, by_dwarf, true },
-		{ SPEC_STAT_STACKS_COPY_SHORT, "-m makes room for more of them", false },
-		{ SPEC_STAT_STACKS_DEPTH,
-		  "--callgraph=DEPTH says how many, up to sysctl "
-		  "kernel.perf_event_max_stack",
-		  false },
+		{ SPEC_STAT_BT_NO_CALLER, BY_FP, by_dwarf },
+		{ SPEC_STAT_STACKS_NO_MAPPING, BY_FP, by_dwarf },
+		{ SPEC_STAT_STACKS_NO_MAPPING, BY_DWARF, "was it unmapped just then?" },
+		{ SPEC_STAT_STACKS_NO_UNWIND, BY_DWARF, NULL },
+		{ SPEC_STAT_STACKS_COPY_SHORT, BY_DWARF, NULL },
+		{ SPEC_STAT_STACKS_NOT_COPIED, BY_DWARF, NULL },
+		{ SPEC_STAT_STACKS_DAMAGED, BY_DWARF, NULL },
+		{ SPEC_STAT_STACKS_NO_REGISTERS, BY_DWARF,
+		  "build them with -fno-omit-frame-pointer" },
+		{ SPEC_STAT_STACKS_DEPTH, BY_FP,
+		  "--callgraph=FRAMES says how many, up to sysctl "
+		  "kernel.perf_event_max_stack" },
+		{ SPEC_STAT_STACKS_DEPTH, BY_DWARF,
+		  "--callgraph=dwarf,SIZE,FRAMES says how many, up to 1024" },
 	};
 	uint64_t stacks = s->value[SPEC_STAT_STACKS];
 
 	for (size_t i = 0; i < sizeof(cut) / sizeof(cut[0]); i++) {
 		uint64_t nr = s->value[cut[i].stat];
 
-		if (nr && nr >= stacks / 10 && !(cut[i].unwound && p->unwound))
-			fprintf(stderr, "  %s: %" PRIu64 " of %" PRIu64 ": %s; %s\n",
-				spec_stat_info[cut[i].stat].name, nr, stacks,
-				spec_stat_info[cut[i].stat].doc, cut[i].text);
+		if (!nr || nr < stacks / 10 || !(cut[i].by & 1u << p->stacks))
+			continue;
+		fprintf(stderr, "  %s: %" PRIu64 " of %" PRIu64 ": %s",
+			spec_stat_info[cut[i].stat].name, nr, stacks,
+			spec_stat_info[cut[i].stat].doc);
+		if (cut[i].text)
+			fprintf(stderr, "; %s", cut[i].text);
+		fputc('\n', stderr);
 	}
 }
 

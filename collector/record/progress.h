@@ -5,14 +5,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "collector/engine/callgraph.h"
 #include "collector/store/session.h"
 #include "libspec/session/stats.h"
 
 /* What a person sees on stderr: a line that moves (terminals only), then the result. */
 struct coll_progress {
 	bool terminal, shown;
-	bool saved;                 /* the samples were taken some other time */
-	bool unwound;               /* their stacks were unwound */
+	bool saved; /* the samples were taken some other time */
+	enum coll_callgraph_how stacks;
 	uint64_t begun_ns, told_ns; /* CLOCK_MONOTONIC */
 };
 

@@ -303,7 +303,7 @@ static int run_record(struct run *r, struct err *err)
 		return EXIT_FAILED;
 	*err = (struct err){ 0 }; /* what was refused first and then done otherwise */
 	coll_progress_init(&r->progress, clock_mono_ns());
-	r->progress.unwound = r->opt.callgraph.how == COLL_BY_DWARF;
+	r->progress.stacks = r->opt.callgraph.how;
 	coll_watch_source(&r->watch, r->engine.source->ops->poll_fd(r->engine.source));
 	rc = coll_engine_start(&r->engine, err);
 	if (!rc && r->launch.pid) {

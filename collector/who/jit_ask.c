@@ -151,7 +151,7 @@ static int settle(struct fetching *f)
 	for (size_t i = 0; i < l->codes.len; i++)
 		if (is_inside(f, &l->codes.data[i]))
 			l->codes.data[kept++] = l->codes.data[i];
-	tell_number(f, "entries left out: they are of no sampled memory without a file",
+	tell_number(f, "entries left out, as no sample was taken near them",
 		    l->codes.len - kept);
 	l->codes.len = kept;
 	rc = spec_jit_settle(l, &overlapped);

@@ -55,24 +55,26 @@ STAT(STACKS_FULL, "stacks_full", FIGURE,
 	"samples whose stack had no room: --stack-limit, or a full disk (the sample "
 	"itself is stored)")
 STAT(STACKS_DEPTH, "stacks_depth", FIGURE,
-	"stacks that end at as many frames as were asked for")
+	"stacks that end at as many frames as were asked for, or can be had")
 STAT(STACKS_NO_MAPPING, "stacks_no_mapping", FIGURE,
-	"stacks that end at a frame in no known mapping")
+	"stacks that end at an address in no known mapping")
 STAT(STACKS_COPY_SHORT, "stacks_copy_short", FIGURE,
 	"stacks that go on above what was copied of them: --callgraph=dwarf,SIZE copies "
 	"up to 65528 bytes")
 STAT(STACKS_NOT_COPIED, "stacks_not_copied", FIGURE,
-	"stacks that could not be copied, as what they are in was not in memory (the "
-	"sample itself, and callers by frame pointers, are stored)")
+	"stacks that go on where nothing was copied: on another stack, as behind a "
+	"signal handler that has its own, or in what was not in memory (the sample "
+	"itself, and callers by frame pointers, are stored)")
 STAT(STACKS_NO_UNWIND, "stacks_no_unwind", FIGURE,
-	"stacks that end at code without an unwind table, where its frame pointer leads "
-	"nowhere either")
+	"stacks that end at code with neither an unwind table nor a frame pointer: java "
+	"-XX:+PreserveFramePointer has these, and so has what is built with "
+	"-fno-omit-frame-pointer")
 STAT(STACKS_DAMAGED, "stacks_damaged", FIGURE,
 	"stacks that cannot be as their unwind tables say")
 STAT(STACKS_NO_REGISTERS, "stacks_no_registers", FIGURE,
 	"stacks of 32-bit programs, which are not unwound")
 STAT(BT_NO_CALLER, "bt_no_caller", PART,
-	"samples stored without a caller: code built without frame pointers, or where a "
+	"samples stored without a caller: code whose frames are not known, or where a "
 	"thread or interrupt begins")
 STAT(BT_ABORTED, "bt_aborted", FIGURE, "call chains cut short by a bad frame pointer")
 STAT(RESOLVED_LATE, "resolved_late", FIGURE,

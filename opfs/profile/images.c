@@ -129,7 +129,8 @@ static const char *identify_kernel(struct profile_build *b,
 static const char *identify_anon(const struct catalog_image *img, struct sym_job *job)
 {
 	if (strcmp(img->name.name, "[vdso]") != 0)
-		return "anonymous memory: code made at run time, which no file describes";
+		return "anonymous memory: code made at run time, which no file describes "
+		       "(see there in opcollect(1) how to have its names)";
 	if (!img->row || !img->row->build_id.len)
 		return "which vdso this was is not recorded, and the running kernel's "
 		       "may be "

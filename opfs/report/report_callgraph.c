@@ -113,12 +113,11 @@ static void add_without(const struct catalog *cat, struct strbuf *out)
 		stored += cat->dirs[i].stats.value[SPEC_STAT_STORED];
 	}
 	if (without)
-		strbuf_printf(
-			out,
-			"Of the session's %" PRIu64 " samples %" PRIu64
-			" (%.4g %%) have no caller: they are of code built without "
-			"frame pointers, or of where a thread or interrupt begins\n",
-			stored, without, percent_of(without, stored));
+		strbuf_printf(out,
+			      "Of the session's %" PRIu64 " samples %" PRIu64
+			      " (%.4g %%) have no caller: they are of code whose frames "
+			      "are not known, or of where a thread or interrupt begins\n",
+			      stored, without, percent_of(without, stored));
 }
 
 static void add_head(const struct graph *g, struct strbuf *out)

@@ -91,7 +91,7 @@ for row in opsamples.stacks("oprofile_data"):
 			END { exit bad }' got
 		[ "$(cat oprofile_data/samples/current/stats/stacks_depth)" -gt 0 ]
 	done
-	[[ $stderr = *'  stacks_depth: '*'; --callgraph=DEPTH says how many, '* ]]
+	[[ $stderr = *'  stacks_depth: '*'; --callgraph=FRAMES says how many, '* ]]
 }
 
 @test "-g behind --callgraph=DEPTH leaves the depth, and a depth of 0 takes no stacks" {

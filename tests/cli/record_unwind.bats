@@ -151,6 +151,23 @@ for _ in range(60):
 		grep -F '[truncated: copy too short]'
 }
 
+@test "code with neither unwind tables nor frame pointers is told, with what would help" {
+	cat >p.c <<-'END'
+	static volatile long n;
+	__attribute__((noinline)) void burn(void) { for (n = 0; n < 200000000; n++); }
+	__attribute__((noinline)) void caller(void) { burn(); __asm__(""); }
+	int main(void) { caller(); __asm__(""); }
+	END
+	${CC:-gcc} -O2 -fomit-frame-pointer -fno-asynchronous-unwind-tables \
+		-fno-unwind-tables -o p p.c
+	run -0 --separate-stderr record --callgraph=dwarf -F 1999 -- ./p
+	assert_balance
+	[ "$(figure stacks_no_unwind)" -gt 20 ]
+	[[ $stderr = *'stacks_no_unwind: '*'-fno-omit-frame-pointer'* ]]
+	"$OPFS_BIN/opfs" cat --session-dir oprofile_data current/status |
+		grep 'stacks_no_unwind.*-fno-omit-frame-pointer'
+}
+
 @test "as many frames as were asked for are the innermost ones" {
 	export PLACES=$PWD/places
 	run -0 --separate-stderr record --call-graph=dwarf,16K,9 -F 1999 -- \
@@ -161,8 +178,11 @@ import opsamples
 rows = list(opsamples.stacks("oprofile_data"))
 user = [[f for f in r["stack"] if f[0] and f[0] != "/proc/kallsyms"] for r in rows]
 assert max(map(len, user)) == 9, max(map(len, user))
-assert any(r["stack"][0] == [None, 5, False] for r in rows)'
+assert any(r["stack"][0] == [None, 5, False] for r in rows)
+# with those of the kernel
+assert max(len(r["stack"]) for r in rows) == 1 + 9'
 	[ "$(figure stacks_depth)" -gt 100 ]
+	[[ $stderr = *'stacks_depth: '*'--callgraph=dwarf,SIZE,FRAMES '* ]]
 }
 
 @test "libraries come and go while they are sampled" {

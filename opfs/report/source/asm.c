@@ -208,7 +208,7 @@ const char *asm_reason(const struct asm_unit *u, const struct profile *p)
 		return u->code->state == SYM_OK
 			       ? NULL
 			       : archive_dir_shown(&p->cat->archive, u->code->reason);
-	return img->reason ? img->reason : "there is no code of it";
+	return img->reason ? img->reason : "it was in memory only, which is not kept";
 }
 
 struct batch { /* units of one image in a window */
