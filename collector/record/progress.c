@@ -9,6 +9,7 @@ enum {
 	FEW = 100,
 	BY_FP = 1 << COLL_BY_FRAME_POINTERS,
 	BY_DWARF = 1 << COLL_BY_DWARF,
+	BY_BOTH = BY_FP | BY_DWARF,
 };
 
 void coll_progress_init(struct coll_progress *p, uint64_t now_ns)
@@ -42,7 +43,7 @@ void coll_progress_end(struct coll_progress *p)
 	p->shown = false;
 }
 
-/* What can be done about a loss. */
+/* What can be done about a loss; what is none, but told all the same, is here too. */
 static const struct hint {
 	enum spec_stat stat;
 	const char *text;
@@ -62,16 +63,24 @@ static const struct hint {
 	{ SPEC_STAT_LOST_SAMPLEFILE, "is the disk full?" },
 	{ SPEC_STAT_LOST_INVALID_DOMAIN, "guests are profiled inside the guest" },
 	{ SPEC_STAT_LOST_STACKFILE, "is the disk full?" },
+	{ SPEC_STAT_LOST_CG_FILE, "is the disk full?" },
 	{ SPEC_STAT_STACKS_FULL, "a larger --stack-limit" },
 	{ SPEC_STAT_THROTTLE_EVENTS, "a lower rate (-F), or a larger count" },
 };
 
-static void tell_hint(enum spec_stat stat)
+static const char *hint(enum spec_stat stat)
 {
 	for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++)
 		if (hints[i].stat == stat)
-			fprintf(stderr, "; %s", hints[i].text);
-	fputc('\n', stderr);
+			return hints[i].text;
+	return NULL;
+}
+
+/* What it is, and what can be done about it if that is known. */
+static void tell_why(enum spec_stat stat, const char *remedy)
+{
+	fprintf(stderr, ": %s%s%s\n", spec_stat_info[stat].doc, remedy ? "; " : "",
+		remedy ? remedy : "");
 }
 
 static void tell_few(const struct coll_progress *p, uint64_t taken, uint64_t rate_hz,
@@ -101,11 +110,11 @@ static void tell_cut(const struct coll_progress *p, const struct spec_stats *s)
 		{ SPEC_STAT_BT_NO_CALLER, BY_FP, by_dwarf },
 		{ SPEC_STAT_STACKS_NO_MAPPING, BY_FP, by_dwarf },
 		{ SPEC_STAT_STACKS_NO_MAPPING, BY_DWARF, "was it unmapped just then?" },
-		{ SPEC_STAT_STACKS_NO_UNWIND, BY_DWARF, NULL },
-		{ SPEC_STAT_STACKS_COPY_SHORT, BY_DWARF, NULL },
-		{ SPEC_STAT_STACKS_NOT_COPIED, BY_DWARF, NULL },
-		{ SPEC_STAT_STACKS_DAMAGED, BY_DWARF, NULL },
-		{ SPEC_STAT_STACKS_NO_REGISTERS, BY_DWARF,
+		{ SPEC_STAT_STACKS_NO_UNWIND, BY_BOTH, NULL },
+		{ SPEC_STAT_STACKS_COPY_SHORT, BY_BOTH, NULL },
+		{ SPEC_STAT_STACKS_NOT_COPIED, BY_BOTH, NULL },
+		{ SPEC_STAT_STACKS_DAMAGED, BY_BOTH, NULL },
+		{ SPEC_STAT_STACKS_NO_REGISTERS, BY_BOTH,
 		  "build them with -fno-omit-frame-pointer" },
 		{ SPEC_STAT_STACKS_DEPTH, BY_FP,
 		  "--callgraph=FRAMES says how many, up to sysctl "
@@ -120,12 +129,9 @@ static void tell_cut(const struct coll_progress *p, const struct spec_stats *s)
 
 		if (!nr || nr < stacks / 10 || !(cut[i].by & 1u << p->stacks))
 			continue;
-		fprintf(stderr, "  %s: %" PRIu64 " of %" PRIu64 ": %s",
-			spec_stat_info[cut[i].stat].name, nr, stacks,
-			spec_stat_info[cut[i].stat].doc);
-		if (cut[i].text)
-			fprintf(stderr, "; %s", cut[i].text);
-		fputc('\n', stderr);
+		fprintf(stderr, "  %s: %" PRIu64 " of %" PRIu64,
+			spec_stat_info[cut[i].stat].name, nr, stacks);
+		tell_why(cut[i].stat, cut[i].text);
 	}
 }
 
@@ -150,15 +156,13 @@ void coll_progress_result(const struct coll_progress *p,
 			s->value[SPEC_STAT_IGNORED_SELF]);
 	fputc('\n', stderr);
 	for (int i = 0; i < SPEC_NR_STATS; i++) {
-		bool worth = spec_stat_info[i].kind == SPEC_STAT_KIND_LOSS ||
-			     i == SPEC_STAT_THROTTLE_EVENTS ||
-			     i == SPEC_STAT_LOST_STACKFILE || i == SPEC_STAT_STACKS_FULL;
+		const char *remedy = hint((enum spec_stat)i);
 
-		if (!worth || !s->value[i])
+		if (!s->value[i] ||
+		    (spec_stat_info[i].kind != SPEC_STAT_KIND_LOSS && !remedy))
 			continue;
-		fprintf(stderr, "  %s: %" PRIu64 ": %s", spec_stat_info[i].name,
-			s->value[i], spec_stat_info[i].doc);
-		tell_hint((enum spec_stat)i);
+		fprintf(stderr, "  %s: %" PRIu64, spec_stat_info[i].name, s->value[i]);
+		tell_why((enum spec_stat)i, remedy);
 	}
 	tell_cut(p, s);
 	if (!s->value[SPEC_STAT_STORED] && s->value[SPEC_STAT_IGNORED_IMAGE])

@@ -12,9 +12,9 @@
 /* What a person sees on stderr: a line that moves (terminals only), then the result. */
 struct coll_progress {
 	bool terminal, shown;
-	bool saved; /* the samples were taken some other time */
-	enum coll_callgraph_how stacks;
-	uint64_t begun_ns, told_ns; /* CLOCK_MONOTONIC */
+	bool saved;                     /* the samples were taken some other time */
+	enum coll_callgraph_how stacks; /* how they were recorded */
+	uint64_t begun_ns, told_ns;     /* CLOCK_MONOTONIC */
 };
 
 void coll_progress_init(struct coll_progress *p, uint64_t now_ns);

@@ -353,6 +353,8 @@ static int run_replay(struct run *r, struct err *err)
 		return EXIT_FAILED;
 	coll_progress_init(&r->progress, clock_mono_ns());
 	r->progress.saved = true;
+	/* or by unwinding, as far as its driver copied stacks */
+	r->progress.stacks = COLL_BY_FRAME_POINTERS;
 	rc = coll_engine_start(e, err);
 	while (!rc && (rc = coll_engine_round(e)) > 0) {
 		coll_progress_tell(&r->progress, &e->collect.stats, clock_mono_ns());
