@@ -19,6 +19,8 @@
 
 /* The kernel and all its modules as one item, where no image is called so. */
 #define SPEC_MATCH_KERNEL "kernel"
+/* Memory of which code made at run time is known by name, where no image is called so. */
+#define SPEC_MATCH_JIT "[jit]"
 
 /* What an image can be called; borrowed. */
 struct spec_match_image {

@@ -13,6 +13,7 @@
 #include "base/regular.h"
 #include "base/vec.h"
 #include "libspec/jit/jit_file.h"
+#include "libspec/spec/match.h"
 #include "libsym/server/cache.h"
 #include "libsym/server/server.h"
 #include "libsym/wire/wire.h"
@@ -221,7 +222,7 @@ static int make_table(const struct spec_jit_list *codes, const struct spec_image
 
 static int load_image(struct profile_build *b, uint32_t image, kept_list *all)
 {
-	static char shown[] = "[jit]";
+	static char shown[] = SPEC_MATCH_JIT;
 	CLEANUP(spec_jit_list_fini) struct spec_jit_list codes = { 0 };
 	struct catalog_image *img = &b->p->cat->images[image];
 	const char *stored = b->q->cat->images[image].shown;
@@ -253,6 +254,7 @@ static int load_image(struct profile_build *b, uint32_t image, kept_list *all)
 	out->state = SYM_OK;
 	out->reason = NULL;
 	out->jit = true;
+	img->shown = shown;
 	img->base = shown;
 	return 0;
 }

@@ -38,9 +38,11 @@ static void listed(const struct profile *p, const struct profile_row *row,
 	CLEANUP(strbuf_fini) struct strbuf id = { 0 };
 
 	strbuf_puts(&id, raw_name(row));
-	if (by == BY_OFFSET && row->sym)
-		strbuf_printf(&id, "\n%s\n%" PRIx64, p->cat->images[row->image].shown,
-			      row->sym->off);
+	if (by == BY_OFFSET && row->sym) {
+		strbuf_putc(&id, '\n');
+		spec_image_show(&p->cat->images[row->image].name, &id);
+		strbuf_printf(&id, "\n%" PRIx64, row->sym->off);
+	}
 	spec_listed(row->name, by != BY_NAME, strbuf_str(&id), out);
 }
 

@@ -69,6 +69,22 @@ notes()
 	rm -f /tmp/perf-"$(ls s/samples/current/jit)".map
 }
 
+@test "every file calls the image [jit] that report calls so" {
+	local f
+
+	record -g --session-dir s -- "$jit" 0.3 "$(write_map hot)"
+	rm -f /tmp/perf-"$(ls s/samples/current/jit)".map
+	for f in report report.tsv report.json report.xml details callgraph calltree \
+		callertree hot-paths flamegraph.svg callgrind.out; do
+		opfs cat current/$f >got
+		grep -qF '[jit]' got || { echo $f; false; }
+		run ! grep -F 'anon (tgid' got
+	done
+	opfs cat current/profile.pb.gz | gzip -dc >got
+	grep -qaF '[jit]' got
+	run ! grep -aF 'anon (tgid' got
+}
+
 @test "with merge:lib functions of the same name are one, whichever process made them" {
 	record --session-dir s -g -- sh -c '"$0" 0.3 "$1" & "$0" 0.3 "$1"; wait' \
 		"$jit" "$(write_map hot)"
@@ -296,6 +312,31 @@ jo_session()
 	cp jo away
 	ln -s "$PWD/away" "$jo"
 	opfs cat current/with:no-header/report | grep -qE '^42 .*anon \(tgid:77'
+}
+
+@test "functions of one name at the same places of two processes' memory are told apart" {
+	python3 "$OPFS_TOP/tests/lib/mksession.py" s <<-'END'
+		[{"app": "/usr/bin/java", "tgid": 77, "tid": 77,
+		  "image": "anon:anon:77:7f0000000000:7f0000000fff",
+		  "samples": {"0x10": 30, "0x42": 5}},
+		 {"app": "/usr/bin/java", "tgid": 78, "tid": 78,
+		  "image": "anon:anon:78:7f0000000000:7f0000000fff",
+		  "samples": {"0x10": 20, "0x42": 4}}]
+	END
+	printf '%s\n' .text '.type hot, @function' 'hot: .fill 64, 1, 0x90' \
+		'.size hot, 64' >twin.s
+	"${CC:-gcc}" -c -o a.o twin.s
+	"${CC:-gcc}" -c -o b.o twin.s
+	ld -Ttext=0x7f0000000000 -e 0 -o jo a.o b.o
+	for tgid in 77 78; do
+		cp jo "s/samples/current/{root}/usr/bin/java/{dep}/{anon:anon}/$tgid.jo"
+	done
+	opfs ls current/symbol: >names
+	[ "$(wc -l <names)" = 4 ]
+	for f in $(cat names); do
+		opfs cat "current/symbol:$f/with:no-header/report"
+	done | awk '{ print $1, $3 }' | sort -n >got
+	printf '%s [jit]\n' 4 5 20 30 | diff - got
 }
 
 # ---- many names
