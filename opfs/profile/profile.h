@@ -94,12 +94,13 @@ struct profile_image { /* parallel to catalog->images; set for those selected */
 	struct sym_job job; /* loaded it, and loads its lines and code; without cred */
 };
 
-#define PROFILE_PAIRS 0u    /* totals of applications and images: enough for summary */
-#define PROFILE_SYMBOLS 1u  /* rows by symbol too */
-#define PROFILE_HITS 3u     /* and where in them the samples are */
-#define PROFILE_STACKS 9u   /* rows by symbol, and the stacks */
-#define PROFILE_ARCS 13u    /* and the arcs between rows */
-#define PROFILE_INLINES 19u /* hits; code is of the functions inlined there */
+#define PROFILE_PAIRS 0u          /* totals of applications and images */
+#define PROFILE_IMAGES 64u        /* and images are called as where symbols are loaded */
+#define PROFILE_SYMBOLS 1u        /* rows by symbol too */
+#define PROFILE_HITS 3u           /* and where in them the samples are */
+#define PROFILE_STACKS 9u         /* rows by symbol, and the stacks */
+#define PROFILE_ARCS 13u          /* and the arcs between rows */
+#define PROFILE_INLINES 19u       /* hits; code is of the functions inlined there */
 #define PROFILE_INLINES_LINES 51u /* and of these the source lines are known */
 
 static inline bool profile_has_arcs(unsigned needs)

@@ -123,7 +123,7 @@ static int render_summary(const struct report_job *job, struct strbuf *out,
 const struct report report_summary = {
 	.name = "summary",
 	.doc = "samples by application and the images in it, as opreport",
-	.needs = PROFILE_PAIRS,
+	.needs = PROFILE_IMAGES,
 	.tags = OPTION_TAG(MERGE) | OPTION_TAG(SPLIT) | OPTION_TAG(SORT) |
 		OPTION_TAG(THRESHOLD) | OPTION_TAG(WITH) | OPTION_TAG(DIFF),
 	.words = OPTION_WITH(REVERSE_SORT) | OPTION_WITH(LONG_FILENAMES) |

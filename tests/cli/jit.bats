@@ -74,8 +74,8 @@ notes()
 
 	record -g --session-dir s -- "$jit" 0.3 "$(write_map hot)"
 	rm -f /tmp/perf-"$(ls s/samples/current/jit)".map
-	for f in report report.tsv report.json report.xml details callgraph calltree \
-		callertree hot-paths flamegraph.svg callgrind.out; do
+	for f in summary report report.tsv report.json report.xml details callgraph \
+		calltree callertree hot-paths flamegraph.svg callgrind.out; do
 		opfs cat current/$f >got
 		grep -qF '[jit]' got || { echo $f; false; }
 		run ! grep -F 'anon (tgid' got
