@@ -180,8 +180,12 @@ static int mark_item(const struct spec_match *m, const struct spec_item *from,
 	CLEANUP(strbuf_fini) struct strbuf pattern = { 0 };
 	CLEANUP(item_fini) struct item it = { 0 };
 	struct item through = { .how = ITEM_GLOB };
-	int rc = item_init(m, from, prefix, &it);
+	int rc;
 
+	if (!prefix && m->mark_jit && !strcmp(from->text, SPEC_MATCH_JIT) &&
+	    !m->has_image(m->ctx, from->text))
+		return m->mark_jit(m->ctx, bits);
+	rc = item_init(m, from, prefix, &it);
 	if (rc || mark(m, &it, prefix, bits))
 		return rc;
 	rc = resolve_item(m, &it, &pattern);

@@ -42,6 +42,8 @@ struct spec_match {
 	 * are none; another -errno ends the matching.  May be NULL.
 	 */
 	int (*resolve)(void *ctx, const char *path, struct strbuf *out);
+	/* Marks what SPEC_MATCH_JIT means, of nr_images.  0 or -errno, as above. */
+	int (*mark_jit)(void *ctx, bool *bits);
 	void *ctx;
 };
 
@@ -49,13 +51,13 @@ struct spec_match {
  * spec_match_images - which images a value of an image tag means
  * An item without "/" means every image of that basename or label, an item with one a
  * whole path, where the leading "/" may be missing; SPEC_MATCH_KERNEL, [kernel] and
- * {kern} the kernel and its modules.
+ * {kern} the kernel and its modules, SPEC_MATCH_JIT what m->mark_jit() says.
  * What is called exactly so comes before wildcards; an item that means nothing is tried
  * again with the symbolic links of its path resolved.
  * @prefix: not these images, but those of which the last item (as far as typed) is a
  *	directory on the way
  * @bits: nr_images answers
- * Returns 0, -ENOMEM, or what m->resolve() gave.
+ * Returns 0, -ENOMEM, or what m->resolve() or m->mark_jit() gave.
  */
 int spec_match_images(const struct spec_match *m, const struct spec_value *v, bool prefix,
 		      bool *bits, struct err *err);

@@ -554,3 +554,22 @@ void profile_put(struct profile *p)
 	arena_fini(&p->arena);
 	free(p);
 }
+
+static void *kind_get(void *obj)
+{
+	return profile_get(obj);
+}
+
+static void kind_put(void *obj)
+{
+	profile_put(obj);
+}
+
+static int64_t kind_until(void *obj)
+{
+	return ((const struct profile *)obj)->until;
+}
+
+const struct cache_kind profile_kind = { .get = kind_get,
+					 .put = kind_put,
+					 .until = kind_until };

@@ -239,5 +239,7 @@ static inline void profile_putp(struct profile **p)
 {
 	profile_put(*p);
 }
+/* Profiles in a cache. */
+extern const struct cache_kind profile_kind;
 
 #endif

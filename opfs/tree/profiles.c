@@ -12,25 +12,6 @@
 #include "opfs/tree/filter.h"
 #include "opfs/tree/frames.h"
 
-static void *kind_get(void *obj)
-{
-	return profile_get(obj);
-}
-
-static void kind_put(void *obj)
-{
-	profile_put(obj);
-}
-
-static int64_t kind_until(void *obj)
-{
-	return ((const struct profile *)obj)->until;
-}
-
-static const struct cache_kind profile_kind = { .get = kind_get,
-						.put = kind_put,
-						.until = kind_until };
-
 /* ---- whole profiles */
 
 /* Which files of arcs there are follows from the specification, not from other files. */

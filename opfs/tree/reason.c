@@ -12,6 +12,7 @@
 #include "libspec/spec/field.h"
 #include "opfs/tree/browse.h"
 #include "opfs/tree/files.h"
+#include "opfs/tree/value.h"
 #include "opfs/tree/values.h"
 
 /* What to say where a path leads nowhere. */
@@ -56,13 +57,19 @@ static const char *what(const struct spec_tag *tag)
 }
 
 /* Does the value name something in the session that this tag is not about? */
-static bool exists_elsewhere(const struct place *from, const char *raw)
+static bool exists_elsewhere(const struct ask *a, const struct place *from,
+			     const struct spec_tag *tag, const char *raw)
 {
+	CLEANUP(spec_value_putp) struct spec_value *v = NULL;
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+	bool found = false;
 	uint64_t index;
 
 	spec_decode(raw, &text);
-	return text.len && map_get(&from->cat->by_image, text.data, text.len, &index);
+	if (text.len && map_get(&from->cat->by_image, text.data, text.len, &index))
+		return true;
+	return !spec_value_new(tag, raw, false, &v, NULL) &&
+	       !tree_names_image(a, from->cat, v, false, &found) && found;
 }
 
 /* The name in an image's path as it is listed, escaped. */
@@ -147,7 +154,8 @@ static void suggest_plain(const struct place *from, const char *raw, struct strb
 }
 
 /* @in_trees: NULL, or a tag whose value it would be */
-static void explain(const struct place *from, const struct spec_tag *tag, const char *raw,
+static void explain(const struct ask *a, const struct place *from,
+		    const struct spec_tag *tag, const char *raw,
 		    const struct names *values, const struct spec_tag *in_trees,
 		    struct strbuf *out)
 {
@@ -176,11 +184,12 @@ static void explain(const struct place *from, const struct spec_tag *tag, const 
 		return;
 	}
 	strbuf_printf(out, "no %s \"%.80s\" here", what(tag), raw);
-	if (tag->kind == SPEC_TAG_IMAGES && exists_elsewhere(from, raw))
-		strbuf_puts(out,
-			    tag->id == SPEC_IMAGE
-				    ? " (it is a library or kernel image: lib-image:)"
-				    : " (the session has it, this selection has not)");
+	if (tag->kind == SPEC_TAG_IMAGES && exists_elsewhere(a, from, tag, raw))
+		strbuf_puts(
+			out,
+			tag->id == SPEC_IMAGE
+				? " (it is a library, kernel image or memory: lib-image:)"
+				: " (the session has it, this selection has not)");
 	if (tag->kind == SPEC_TAG_IMAGES && strpbrk(raw, "*?["))
 		strbuf_puts(out,
 			    " (a wildcard without \"/\" means names, one with it paths)");
@@ -278,8 +287,8 @@ int tree_no_value(const struct ask *a, const struct place *from,
 		return err_set(a->err, rc, "interrupted");
 	if (rc == -EAGAIN)
 		return rc;
-	explain(from, tag, raw, &values, in_trees, &text);
-	if (exclusion && raw && exists_elsewhere(from, raw))
+	explain(&quietly, from, tag, raw, &values, in_trees, &text);
+	if (exclusion && raw && exists_elsewhere(&quietly, from, tag, raw))
 		return err_set(a->err, -ENOENT, "%s:%.100s leaves nothing", tag->name,
 			       raw);
 	return err_set(a->err, -ENOENT, "%s", strbuf_str(&text));

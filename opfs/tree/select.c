@@ -34,6 +34,51 @@ static int resolve(void *ctx, const char *path, struct strbuf *out)
 	return resolver_path(c->a->t->resolver, path, c->a->v, out, c->a->err);
 }
 
+/* A profile of all memory without a file: it knows what has names. */
+static int load_memory(void *ctx, const struct viewer *v, void **obj, size_t *bytes,
+		       struct err *err)
+{
+	const struct select_ctx *c = ctx;
+	CLEANUP(free_ptr)
+	uint32_t *files = calloc(c->cat->nr_flat + 1, sizeof(*files));
+	struct profile_query q = { .cat = c->cat,
+				   .selected = files,
+				   .needs = PROFILE_IMAGES,
+				   .syms = c->a->t->syms,
+				   .viewer = v,
+				   .reader = tree_reader(c->a->t, v) };
+	struct profile *p;
+	int rc;
+
+	if (!files)
+		return err_set(err, -ENOMEM, "out of memory");
+	for (uint32_t i = 0; i < c->cat->nr_flat; i++)
+		if (c->cat->images[c->cat->files[i].image].label)
+			files[q.nr_selected++] = i;
+	rc = profile_load(&q, &p, err);
+	if (rc)
+		return rc;
+	*obj = p;
+	*bytes = p->bytes;
+	return 0;
+}
+
+static int mark_jit(void *ctx, bool *bits)
+{
+	CLEANUP(profile_putp) struct profile *p = NULL;
+	CLEANUP(strbuf_fini) struct strbuf key = { 0 };
+	struct select_ctx *c = ctx;
+	int rc;
+
+	strbuf_puts(&key, "memory\n");
+	strbuf_add(&key, &c->cat->generation, sizeof(c->cat->generation));
+	viewer_key(c->a->v, &key);
+	rc = ask_cached(c->a, &profile_kind, &key, load_memory, c, (void **)&p);
+	for (size_t i = 0; !rc && i < c->cat->nr_images; i++)
+		bits[i] |= p->images[i].jit;
+	return rc;
+}
+
 void tree_match_init(struct spec_match *out, struct select_ctx *ctx)
 {
 	*out = (struct spec_match){
@@ -42,6 +87,7 @@ void tree_match_init(struct spec_match *out, struct select_ctx *ctx)
 		.has_image = has_image,
 		.has_event = has_event,
 		.resolve = resolve,
+		.mark_jit = mark_jit,
 		.ctx = ctx,
 	};
 }

@@ -25,7 +25,7 @@ int tree_select_arcs(const struct ask *a, struct catalog *cat, const struct spec
 /* What values are matched with in a catalog.  @ctx must live as long as @out. */
 struct select_ctx {
 	const struct ask *a;
-	const struct catalog *cat;
+	struct catalog *cat;
 };
 void tree_match_init(struct spec_match *out, struct select_ctx *ctx);
 

@@ -144,9 +144,8 @@ static int is_exact(const struct ask *a, const struct place *from,
 
 /* ---- places */
 
-/* True if the value means an image at all, selected or not. */
-static int names_image(const struct ask *a, const struct catalog *cat,
-		       const struct spec_value *v, bool prefix, bool *found)
+int tree_names_image(const struct ask *a, struct catalog *cat, const struct spec_value *v,
+		     bool prefix, bool *found)
 {
 	CLEANUP(free_ptr) bool *bits = calloc(cat->nr_images + 1, sizeof(bool));
 	struct select_ctx ctx = { a, cat };
@@ -164,8 +163,8 @@ static int names_image(const struct ask *a, const struct catalog *cat,
 }
 
 /* Does a list go on: ends it in a comma, or in the beginning of a path? */
-static int goes_on(const struct ask *a, const struct catalog *cat,
-		   const struct spec_value *v, bool *on)
+static int goes_on(const struct ask *a, struct catalog *cat, const struct spec_value *v,
+		   bool *on)
 {
 	struct select_ctx ctx = { a, cat };
 	struct spec_match match;
@@ -177,7 +176,7 @@ static int goes_on(const struct ask *a, const struct catalog *cat,
 		return 0;
 	tree_match_init(&match, &ctx);
 	rc = spec_match_item(&match, v, v->items.nr - 1, &complete, a->err);
-	return rc || complete ? rc : names_image(a, cat, v, true, on);
+	return rc || complete ? rc : tree_names_image(a, cat, v, true, on);
 }
 
 /* A value that is complete.  *done: there is a place of it. */
@@ -194,7 +193,7 @@ static int whole_value(const struct ask *a, const struct place *from,
 	*done = false;
 	/* what would select alone is not to hide a name that is none */
 	if ((tree_is_exclusion(tag) || tag->id == SPEC_DEFAULT) && !v->all)
-		rc = names_image(a, from->cat, v, false, &meant);
+		rc = tree_names_image(a, from->cat, v, false, &meant);
 	if (rc || !meant)
 		return rc;
 	spec = spec_with(from->spec, tag, v);
@@ -222,7 +221,7 @@ static int begun_value(const struct ask *a, const struct place *from,
 	if (v->items.open || tree_is_exclusion(tag)) {
 		sel = selection_get(from->sel);
 		found = v->items.open;
-		rc = found ? 0 : names_image(a, from->cat, v, true, &found);
+		rc = found ? 0 : tree_names_image(a, from->cat, v, true, &found);
 	} else {
 		spec = spec_with(from->spec, tag, v);
 		if (!spec)
@@ -230,7 +229,7 @@ static int begun_value(const struct ask *a, const struct place *from,
 		rc = tree_select(a, from->cat, spec, tag, &sel);
 		found = !rc && sel->nr;
 		if (found && tag->id == SPEC_DEFAULT)
-			rc = names_image(a, from->cat, v, true, &found);
+			rc = tree_names_image(a, from->cat, v, true, &found);
 	}
 	if (rc || !found)
 		return rc;
@@ -332,7 +331,7 @@ static int can_go_on(const struct ask *a, const struct place *from, char **raw,
 	tree_match_init(&match, &ctx);
 	rc = spec_match_item(&match, v, before.nr - 1, possible, a->err);
 	if (!rc && !*possible && v->items.nr == before.nr)
-		rc = names_image(a, from->cat, v, true, possible);
+		rc = tree_names_image(a, from->cat, v, true, possible);
 	return rc;
 }
 

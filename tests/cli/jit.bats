@@ -206,6 +206,9 @@ notes()
 		"$OPFS_BIN/opfs" cat --session-dir s current/report >seen
 	grep -q 'anon (tgid' seen
 	run ! grep -q secret seen
+	opfs cat 'current/lib-image:[jit]/report' | grep -q secret
+	run -1 setpriv --reuid=65534 --regid=65534 --clear-groups \
+		"$OPFS_BIN/opfs" cat --session-dir s 'current/lib-image:[jit]/report'
 }
 
 @test "archives hold the names" {
@@ -312,6 +315,31 @@ jo_session()
 	cp jo away
 	ln -s "$PWD/away" "$jo"
 	opfs cat current/with:no-header/report | grep -qE '^42 .*anon \(tgid:77'
+}
+
+@test "[jit] selects what reports call so, and no other memory" {
+	jo_session
+	run -1 opfs cat 'current/lib-image:[jit]/report'
+	[[ $output == *'no library, kernel image or memory "[jit]" here'* ]]
+	cp jo "$jo"
+	D=s python3 "$OPFS_TOP/tests/lib/mksession.py" s <<-'END'
+		[{"app": "/usr/bin/java", "tgid": 78, "tid": 78,
+		  "image": "anon:anon:78:7f0000000000:7f0000000fff",
+		  "samples": {"0x10": 20}}]
+	END
+	opfs cat current/with:no-header/report |
+		awk '$3 == "[jit]" { print $1, $NF }' >all
+	[ "$(wc -l <all)" = 3 ]
+	for path in 'lib-image:[jit]' '[jit]' 'image:java/lib-image/[jit]' \
+		'lib-image:%5Bjit%5D,none'; do
+		opfs cat "current/$path/with:no-header/report" |
+			awk '{ print $1, $NF }' | diff all - || { echo "$path"; false; }
+	done
+	opfs cat 'current/lib-image-exclude:[jit]/with:no-header/report' >got
+	[ "$(wc -l <got)" = 1 ]
+	grep -q '^20 .*anon (tgid:78' got
+	run -1 opfs cat 'current/image:[jit]/report'
+	[[ $output == *'no application "[jit]" here'*'lib-image:'* ]]
 }
 
 @test "functions of one name at the same places of two processes' memory are told apart" {

@@ -55,6 +55,13 @@ static void check_listed(const char *name)
 		abort();
 }
 
+static int mark_jit(void *ctx, bool *bits)
+{
+	(void)ctx;
+	bits[NR_IMAGES - 1] = true;
+	return 0;
+}
+
 static void check_value(const struct spec_match *m, const struct spec_tag *tag,
 			const char *raw)
 {
@@ -76,7 +83,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 					     .nr_images = NR_IMAGES,
 					     .has_image = has_image,
 					     .has_event = has_event,
-					     .resolve = resolve };
+					     .resolve = resolve,
+					     .mark_jit = mark_jit };
 	CLEANUP(free_ptr) char *word = strndup((const char *)data, size);
 	struct spec_word w;
 

@@ -42,12 +42,20 @@ static int resolve(void *ctx, const char *path, struct strbuf *out)
 	return 0;
 }
 
+static int mark_jit(void *ctx, bool *bits)
+{
+	(void)ctx;
+	bits[4] = true;
+	return 0;
+}
+
 static const struct spec_match match = {
 	.images = images,
 	.nr_images = sizeof(images) / sizeof(*images),
 	.has_image = has_image,
 	.has_event = has_event,
 	.resolve = resolve,
+	.mark_jit = mark_jit,
 };
 
 struct image_case {
@@ -74,6 +82,10 @@ static const struct image_case image_cases[] = {
 	{ "[kernel]", false, 4 | 8 },
 	{ "%5Bkernel%5D", false, 4 | 8 },
 	{ "ls,kernel", false, 1 | 4 | 8 | 64 },
+	{ "[jit]", false, 16 },
+	{ "[jit]", true, 0 },
+	{ "[jit]*", false, 0 },
+	{ "%5Bjit%5D,vmlinux", false, 8 | 16 },
 	{ "kernel*", false, 0 },
 	{ "/kernel", false, 0 },
 	{ "kernel", true, 0 },
