@@ -10,13 +10,11 @@
 
 enum { FD_SOURCE, FD_SIGNALS, FD_PROCESSES };
 
-static void add_unless_ignored(sigset_t *set, int sig)
+static bool is_ignored(int sig)
 {
-	struct sigaction old;
+	struct sigaction now;
 
-	/* nohup, and jobs in the background of a script: they do not want to know */
-	if (!sigaction(sig, NULL, &old) && old.sa_handler != SIG_IGN)
-		sigaddset(set, sig);
+	return !sigaction(sig, NULL, &now) && now.sa_handler == SIG_IGN;
 }
 
 int coll_watch_init(struct coll_watch *w, struct err *err)
@@ -27,9 +25,12 @@ int coll_watch_init(struct coll_watch *w, struct err *err)
 
 	*w = (struct coll_watch){ 0 };
 	sigemptyset(&set);
-	add_unless_ignored(&set, SIGINT);
-	add_unless_ignored(&set, SIGTERM);
-	add_unless_ignored(&set, SIGHUP);
+	/* jobs in the background of a script ignore SIGINT; a signal that is blocked
+	 * comes all the same, and the command goes on ignoring it */
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	if (!is_ignored(SIGHUP)) /* nohup: it is not to end */
+		sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGCHLD);
 	signal(SIGCHLD, SIG_DFL);
 	signal(SIGPIPE, SIG_IGN);
@@ -93,6 +94,14 @@ int coll_watch_processes(struct coll_watch *w, struct ids *pids, struct err *err
 	return rc;
 }
 
+/* Another one ends the program at once, whatever it is doing. */
+static void let_through(const struct coll_watch *w)
+{
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &w->old_mask, NULL);
+}
+
 static void take_signals(struct coll_watch *w, struct coll_launch *l)
 {
 	struct signalfd_siginfo info;
@@ -103,9 +112,9 @@ static void take_signals(struct coll_watch *w, struct coll_launch *l)
 			continue;
 		w->interrupts++;
 		w->signal = (int)info.ssi_signo;
-		/* a third one ends the program at once, whatever it is doing */
+		w->alone |= is_ignored(w->signal);
 		if (w->interrupts == 2)
-			sigprocmask(SIG_SETMASK, &w->old_mask, NULL);
+			let_through(w);
 		if (l->pid && !l->ended && info.ssi_code != SI_KERNEL)
 			kill(l->pid, w->signal);
 	}
@@ -134,7 +143,7 @@ bool coll_watch_done(const struct coll_watch *w, const struct coll_launch *l)
 	bool processes = w->fds.len > FD_PROCESSES;
 
 	if (l->pid)
-		return l->ended || w->interrupts > 1;
+		return l->ended || w->interrupts > 1 || w->alone;
 	return w->interrupts || (processes && !w->alive);
 }
 

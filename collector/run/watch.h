@@ -19,9 +19,11 @@ struct coll_watch {
 	sigset_t old_mask;      /* as it was before; the command gets it */
 	int interrupts;         /* how often a person asked for the end */
 	int signal;             /* the last of those signals */
+	bool alone;             /* the command was started ignoring one of them */
 };
 
-/* Takes over SIGINT, SIGTERM, SIGHUP (unless ignored) and SIGCHLD. */
+/* Takes over SIGINT, SIGTERM, SIGHUP (unless ignored) and SIGCHLD.  What is ignored stays
+ * so: the command inherits that, and nobody waits for it to end of such a signal. */
 int coll_watch_init(struct coll_watch *w, struct err *err);
 void coll_watch_fini(struct coll_watch *w);
 

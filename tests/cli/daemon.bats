@@ -137,6 +137,16 @@ socket(AF_UNIX, SOCK_SEQPACKET).bind(sys.argv[1])' "$sock"
 	grep -q closed "$dir/samples/current/stats/live"
 }
 
+@test "SIGINT ends a daemon, also one that inherited it as ignored" {
+	can_run_daemon
+	daemon --stopped
+	(("0x$(awk '/^SigIgn/ { print $2 }' "/proc/$pid/status")" & 2))
+	kill -INT "$pid"
+	wait "$pid"
+	pid=
+	grep -q 'the daemon ends' "$log"
+}
+
 @test "commands may be given again" {
 	can_run_daemon
 	daemon

@@ -174,6 +174,23 @@ load ../lib/record_tests
 	ask balance oprofile_data
 }
 
+@test "SIGINT ends a run that inherited it as ignored, and the command ignores it on" {
+	# what is in the background of a script ignores it
+	record_begins -- sh -c 'echo $$ >command; exec sleep 600'
+	wait_for test -s command
+	busy_pids+=("$(cat command)")
+	kill -INT "$collector"
+	record_ends
+	[ "$status" = 130 ]
+	[[ "$output" == *'session: '* ]]
+	(("0x$(awk '/^SigIgn/ { print $2 }' "/proc/$(cat command)/status")" & 2))
+	record_begins -p "$(cat command)"
+	kill -INT "$collector"
+	record_ends
+	[ "$status" = 0 ]
+	ask balance oprofile_data
+}
+
 @test "a killed collector leaves a session that is sound and can be added to" {
 	record_begins -F 4999 -- timeout 1200 "$b/weights" 100000
 	stored_many() {
