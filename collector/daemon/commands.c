@@ -80,17 +80,12 @@ static int do_dump(struct daemon *d, const struct coll_packet *p, struct strbuf 
 static int do_reset(struct daemon *d, const struct coll_packet *p, struct strbuf *answer,
 		    struct err *err)
 {
-	char name[32];
 	int rc = daemon_drain(d);
 
 	(void)p;
 	if (rc)
 		return err_errno(err, rc, "taking samples");
-	do {
-		/* a name that the keeper removes */
-		snprintf(name, sizeof(name), ".gone.r%u", d->resets++);
-		rc = daemon_rotate(d, name, NULL, err);
-	} while (rc == -EEXIST && d->resets);
+	rc = daemon_empty(d, err);
 	if (!rc)
 		strbuf_puts(answer, "session \"current\" is empty");
 	return rc;
@@ -215,15 +210,20 @@ static int change_config(const struct daemon *d, const struct coll_packet *p,
 	return rc;
 }
 
-/* With sampling stopped.  What was sampled otherwise is another session. */
+/* With sampling stopped.  What was sampled otherwise is another session, and so is what
+ * notes of another way say, without any sample. */
 static int change_sampling(struct daemon *d, struct coll_daemon_options *to,
 			   struct err *err)
 {
 	struct coll_engine *e = &d->engine;
+	bool noted = e->notes.len;
 	int rc = 0;
 
+	coll_engine_forget_notes(e);
 	if (e->collect.stats.value[SPEC_STAT_TAKEN])
 		rc = daemon_rotate(d, NULL, NULL, err);
+	else if (noted)
+		rc = daemon_empty(d, err);
 	if (!rc)
 		rc = coll_engine_reconfigure(e, &to->sampling, err);
 	if (rc)

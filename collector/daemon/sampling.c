@@ -43,6 +43,7 @@ int daemon_start(struct daemon *d, struct err *err)
 	if (e->running)
 		return 0;
 	coll_collect_forget(&e->collect);
+	coll_engine_forget_notes(e);
 	daemon_read_cpus(d->cpus, sizeof(d->cpus));
 	/* records of processes first, then who is there already, then samples */
 	rc = coll_engine_open_source(e, NULL, 0, false, err);
@@ -115,6 +116,19 @@ void daemon_keep_held(struct daemon *d)
 
 	coll_held_copy(&d->engine.collect.images.held, &held);
 	coll_keeper_hold(d->keeper, &held);
+}
+
+int daemon_empty(struct daemon *d, struct err *err)
+{
+	char name[32];
+	int rc;
+
+	do {
+		/* a name that the keeper removes */
+		snprintf(name, sizeof(name), ".gone.r%u", d->resets++);
+		rc = daemon_rotate(d, name, NULL, err);
+	} while (rc == -EEXIST && d->resets);
+	return rc;
 }
 
 int daemon_rotate(struct daemon *d, const char *name, struct strbuf *out, struct err *err)

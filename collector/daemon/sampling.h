@@ -52,6 +52,8 @@ void daemon_keep_held(struct daemon *d);
 /* @name NULL: by the time.  @old: NULL, or receives what it is called now. */
 int daemon_rotate(struct daemon *d, const char *name, struct strbuf *old,
 		  struct err *err);
+/* Another session takes the place of the present one, which is removed. */
+int daemon_empty(struct daemon *d, struct err *err);
 
 /* The CPUs that are online, as the kernel lists them. */
 void daemon_read_cpus(char *text, size_t size);

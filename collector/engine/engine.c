@@ -31,7 +31,7 @@ void coll_engine_close_source(struct coll_engine *e)
 	e->running = false;
 }
 
-static void forget_notes(struct coll_engine *e)
+void coll_engine_forget_notes(struct coll_engine *e)
 {
 	vec_for(&e->notes, note)
 		free(*note);
@@ -44,7 +44,7 @@ void coll_engine_fini(struct coll_engine *e)
 	coll_collect_fini(&e->collect);
 	coll_session_fini(&e->session);
 	coll_plan_fini(&e->plan);
-	forget_notes(e);
+	coll_engine_forget_notes(e);
 	strbuf_fini(&e->settings);
 	free(e->throttled);
 	free(e->throttle_told);

@@ -56,6 +56,8 @@ int coll_engine_plan_saved(struct coll_engine *e, struct coll_options *opt,
 
 /* Tells the user something, now and in `status`; "" is nothing. */
 void coll_engine_note(struct coll_engine *e, const char *text);
+/* What was told does not hold any more of sessions to come. */
+void coll_engine_forget_notes(struct coll_engine *e);
 
 /**
  * coll_engine_open_source - opens the driver, or perf events on whole CPUs or threads

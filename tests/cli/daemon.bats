@@ -256,6 +256,39 @@ socket(AF_UNIX, SOCK_SEQPACKET).bind(sys.argv[1])' "$sock"
 	done
 }
 
+@test "a session has no notes of how another one was sampled" {
+	notes() {
+		grep -o 'dwarf: up to [0-9]*' "$dir/samples/$1/stats/notes" || true
+	}
+	can_run_daemon
+	daemon --event=page-faults:1000000000 --callgraph=dwarf
+	[ -n "$(notes current)" ]
+	# neither in one without a sample
+	ctl set --callgraph=dwarf,4096
+	[ "$(notes current)" = 'dwarf: up to 4096' ]
+	load_on
+	ctl set --event=TIMER:2000000
+	wait_for is total_samples -ge 5
+	ctl set --callgraph=dwarf,8192
+	[ "$(notes current)" = 'dwarf: up to 8192' ]
+	wait_for is total_samples -ge 5
+	ctl set --callgraph=fp
+	[ "$(notes current)" = '' ]
+	wait_for is total_samples -ge 5
+	ctl stop
+	ctl set --callgraph=0
+	ctl start
+	load_off
+	end_daemon
+	for s in $(rotated) current; do
+		notes "$s"
+	done >told
+	diff told - <<-'END'
+	dwarf: up to 4096
+	dwarf: up to 8192
+	END
+}
+
 @test "a closed session has the arcs that its stacks make, also after a kill" {
 	can_run_daemon
 	daemon --event=TIMER:2000000 --callgraph=64
