@@ -176,6 +176,24 @@ static int matches(const struct grammar *g, const char *word, size_t len,
 	return n;
 }
 
+static int refuse_glued(const struct opt *o, const char *text, struct err *err)
+{
+	return err_set(err, -EINVAL, "-%c: takes no argument; --%s=%s does", o->letter,
+		       o->name, text);
+}
+
+/* "-gdwarf", which would be the letters g, d and so on. */
+static int check_glued(const struct opt_program *prog, const struct grammar *g,
+		       const struct opt *o, const char *word, struct err *err)
+{
+	const char *at = word[1] == '-' ? NULL : strchr(word, o->letter);
+
+	if (!prog->meant || has_arg(g, o) != optional_argument || !at ||
+	    !prog->meant(o, at + 1))
+		return 0;
+	return refuse_glued(o, at + 1, err);
+}
+
 /* "-g5", where only --name=5 takes one: the option of the letter before, or NULL. */
 static const struct opt *glued(const struct grammar *g, const char *word)
 {
@@ -198,9 +216,7 @@ static void explain(const struct grammar *g, int answer, const char *word,
 		const struct opt *before = glued(g, word);
 
 		if (before && code >= '0' && code <= '9')
-			err_set(err, -EINVAL, "-%c: takes no argument; --%s=%s does",
-				before->letter, before->name,
-				word + strcspn(word, "0123456789"));
+			refuse_glued(before, word + strcspn(word, "0123456789"), err);
 		else if (answer == ':' && at >= 0)
 			err_set(err, -EINVAL, "-%c: needs %s", code, g->opts[at]->arg);
 		else
@@ -298,6 +314,8 @@ enum opt_result opt_parse(const struct opt_program *prog, int argc, char **argv,
 			explain(&g, code, argv[word], &err);
 			return wrong(prog, &err);
 		}
+		if (check_glued(prog, &g, g.opts[at], argv[word], &err))
+			return wrong(prog, &err);
 		result = apply(prog, g.opts[at], ctx);
 	}
 	*first = optind;

@@ -35,6 +35,9 @@ struct opt_program {
 	/* NULL, or other long names, which --help does not list; a NULL ends them */
 	const struct opt_alias *aliases;
 	bool topics; /* --verbose=LIST takes words of base/log_topic_list.h */
+	/* NULL, or whether @text, right behind the letter of @o, whose argument is an
+	 * "[ARG]", is meant as that and not as further letters */
+	bool (*meant)(const struct opt *o, const char *text);
 	/* NULL, or what takes the program's own options instead of their set() */
 	int (*take)(void *ctx, const struct opt *o, const char *arg, struct err *err);
 };

@@ -17,12 +17,20 @@ static const char *const names[] = {
 
 enum { NR_NAMES = sizeof(names) / sizeof(names[0]) };
 
-static enum coll_callgraph_how find(const char *word)
+/* What the text says up to its first comma. */
+static enum coll_callgraph_how find(const char *text)
 {
+	size_t len = strcspn(text, ",");
+
 	for (int i = COLL_NO_STACKS + 1; i < NR_NAMES; i++)
-		if (!strcmp(names[i], word))
+		if (!strncmp(names[i], text, len) && !names[i][len])
 			return (enum coll_callgraph_how)i;
 	return COLL_NO_STACKS;
+}
+
+bool coll_callgraph_is_named(const char *text)
+{
+	return find(text) != COLL_NO_STACKS;
 }
 
 static int parse_frames(const char *word, unsigned least, uint32_t *out, struct err *err)

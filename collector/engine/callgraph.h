@@ -33,6 +33,9 @@ struct coll_callgraph {
  */
 int coll_callgraph_parse(const char *arg, struct coll_callgraph *out, struct err *err);
 
+/* Begins it with fp or dwarf? */
+bool coll_callgraph_is_named(const char *text);
+
 /* Writes it as it would be given: "0" for no stacks, "fp", "dwarf,32768". */
 void coll_callgraph_print(const struct coll_callgraph *c, struct strbuf *out);
 

@@ -344,6 +344,12 @@ static const char about[] =
 	"1 if\n"
 	"collecting failed, 2 for wrong usage, 127 or 126 if COMMAND cannot be run.";
 
+/* -gdwarf is not -g -d warf. */
+static bool is_meant(const struct opt *o, const char *text)
+{
+	return o->set == coll_set_callgraph && coll_callgraph_is_named(text);
+}
+
 static const struct opt_program program = {
 	.name = "opcollect record",
 	.synopsis = "[OPTIONS] [-p PID[,PID] | -a] [--] [COMMAND [ARGS]]",
@@ -351,6 +357,7 @@ static const struct opt_program program = {
 	.opts = opts,
 	.aliases = coll_option_aliases,
 	.topics = true,
+	.meant = is_meant,
 };
 
 static const struct opt_program replay_program = {

@@ -299,6 +299,13 @@ exit(deep * 10 > '"$stored"')'
 	run -127 record -g dwarf true
 	[[ $output = *'dwarf: no such command; '* ]]
 	[[ $output = *'-g takes no argument, --callgraph=dwarf does'* ]]
+	# no session in "warf", no rate "p"
+	for how in dwarf dwarf,8192 fp fp,5; do
+		run -2 record "-g$how" -- true
+		[[ $output = *"record: -g: takes no argument; --callgraph=$how does"* ]]
+	done
+	run -0 record -gdarf -- true
+	[ -d arf/samples/current ]
 }
 
 @test "a program that is interrupted in the middle of its first table is stored" {

@@ -67,6 +67,11 @@ static const struct opt_program prog = {
 	.opts = opts,
 };
 
+static bool is_depth(const struct opt *o, const char *text)
+{
+	return !strcmp(o->name, "stacks") && !strncmp(text, "gee", 3);
+}
+
 static struct got got;
 static int first;
 
@@ -127,6 +132,21 @@ Test(opt, tells_how_a_number_behind_such_a_letter_is_spelled, .init = cr_redirec
 	cr_expect_eq(PARSE(W("-gs12")), OPT_WRONG);
 	expect_stream(cr_get_redirected_stderr(),
 		      "opx record: -s: takes no argument; --stacks=12 does\n");
+}
+
+Test(opt, refuses_a_meant_argument_behind_such_a_letter, .init = cr_redirect_stderr)
+{
+	struct opt_program meant = prog;
+	char *words[] = { W("x"), W("-gsg"), W("-sge"), W("-e"), W("gee"), NULL };
+	char *glued[] = { W("x"), W("-gsgee,7"), NULL };
+
+	meant.meant = is_depth;
+	cr_expect_eq(opt_parse(&meant, 2, words, &got, &first), OPT_RUN);
+	cr_expect_eq(opt_parse(&meant, 5, words, &got, &first), OPT_RUN);
+	cr_expect_str_eq(got.events, "-e;");
+	cr_expect_eq(opt_parse(&meant, 2, glued, &got, &first), OPT_WRONG);
+	expect_stream(cr_get_redirected_stderr(),
+		      "opx record: -s: takes no argument; --stacks=gee,7 does\n");
 }
 
 Test(opt, takes_other_names_as_its_own)
