@@ -260,6 +260,7 @@ int coll_client_set(int argc, char **argv)
 			"of the one that was given before; if it cannot be, all stays as "
 			"it was.",
 		.opts = rows,
+		.aliases = coll_option_aliases,
 		.take = take_set,
 	};
 	enum opt_result result;

@@ -148,10 +148,11 @@ __attribute__((format(printf, 2, 0))) static void fault(cfg_t *cfg, const char *
 /* Called with each value, while its line is known. */
 static int take_value(cfg_t *cfg, cfg_opt_t *opt, const char *value, void *result)
 {
+	const char *name = opt_name(coll_option_aliases, opt->name);
 	const struct opt *o = coll_daemon_opts;
 	struct err why = { 0 };
 
-	while (o->name && strcmp(o->name, opt->name) != 0)
+	while (o->name && strcmp(o->name, name) != 0)
 		o++;
 	if (!strcmp(opt->name, "config"))
 		err_set(&why, -EINVAL,
@@ -166,30 +167,47 @@ static int take_value(cfg_t *cfg, cfg_opt_t *opt, const char *value, void *resul
 	return 0;
 }
 
-static int take_file(struct coll_config *c, cfg_t *cfg, struct err *err)
+/* @opt: what the file says of @name, or of another name of it. */
+static int take_option(struct coll_config *c, const char *name, cfg_opt_t *opt,
+		       struct err *err)
 {
 	int rc = 0;
 
-	vec_for(&c->settings, s) {
-		const char *name = s->opt->name;
-		cfg_opt_t *opt = cfg_getopt(cfg, name);
-
-		if (!s->opt->arg) {
-			if (cfg_opt_size(opt) && cfg_opt_getnbool(opt, 0))
-				rc = coll_config_give(c, name, NULL, COLL_BY_FILE, err);
-			continue;
-		}
-		for (unsigned i = 0; !rc && i < cfg_opt_size(opt); i++)
-			rc = coll_config_give(c, name, cfg_opt_getnstr(opt, i),
-					      COLL_BY_FILE, err);
-	}
+	if (!find(c, name)->opt->arg)
+		return cfg_opt_size(opt) && cfg_opt_getnbool(opt, 0)
+			       ? coll_config_give(c, name, NULL, COLL_BY_FILE, err)
+			       : 0;
+	for (unsigned i = 0; !rc && i < cfg_opt_size(opt); i++)
+		rc = coll_config_give(c, name, cfg_opt_getnstr(opt, i), COLL_BY_FILE,
+				      err);
 	return rc;
+}
+
+static int take_file(struct coll_config *c, cfg_t *cfg, const cfg_opt_t *opts,
+		     struct err *err)
+{
+	int rc = 0;
+
+	for (; !rc && opts->name; opts++)
+		rc = take_option(c, opt_name(coll_option_aliases, opts->name),
+				 cfg_getopt(cfg, opts->name), err);
+	return rc;
+}
+
+static cfg_opt_t row(const char *name, const struct opt *o)
+{
+	cfg_opt_t list = CFG_STR_LIST_CB(name, NULL, CFGF_NONE, take_value);
+	cfg_opt_t flag = CFG_BOOL(name, cfg_false, CFGF_NODEFAULT);
+
+	return o->arg ? list : flag;
 }
 
 static int parse(struct coll_config *c, const char *path, const char *text,
 		 struct err *err)
 {
-	CLEANUP(free_ptr) cfg_opt_t *opts = calloc(c->settings.len + 1, sizeof(*opts));
+	enum { MAX_ALIASES = 8 };
+	CLEANUP(free_ptr)
+	cfg_opt_t *opts = calloc(c->settings.len + MAX_ALIASES + 1, sizeof(*opts));
 	struct err why = { 0 };
 	size_t nr = 0;
 	cfg_t *cfg;
@@ -197,13 +215,11 @@ static int parse(struct coll_config *c, const char *path, const char *text,
 
 	if (!opts)
 		return err_errno(err, -ENOMEM, "%s", path);
-	vec_for(&c->settings, s) {
-		cfg_opt_t list =
-			CFG_STR_LIST_CB(s->opt->name, NULL, CFGF_NONE, take_value);
-		cfg_opt_t flag = CFG_BOOL(s->opt->name, cfg_false, CFGF_NODEFAULT);
-
-		opts[nr++] = s->opt->arg ? list : flag;
-	}
+	vec_for(&c->settings, s)
+		opts[nr++] = row(s->opt->name, s->opt);
+	for (const struct opt_alias *a = coll_option_aliases; a->alias; a++)
+		if (find(c, a->name) && nr < c->settings.len + MAX_ALIASES)
+			opts[nr++] = row(a->alias, find(c, a->name)->opt);
 	opts[nr] = (cfg_opt_t)CFG_END();
 	cfg = cfg_init(opts, CFGF_NONE);
 	if (!cfg)
@@ -215,7 +231,8 @@ static int parse(struct coll_config *c, const char *path, const char *text,
 	file_err = NULL;
 	if (rc != CFG_SUCCESS && !why.code)
 		err_set(&why, -EINVAL, "%s: not understood", path);
-	rc = why.code ? err_set(err, why.code, "%s", why.msg) : take_file(c, cfg, err);
+	rc = why.code ? err_set(err, why.code, "%s", why.msg)
+		      : take_file(c, cfg, opts, err);
 	cfg_free(cfg);
 	return rc;
 }

@@ -54,6 +54,24 @@ teardown() {
 	[[ "$output" == *'rotate = "1h"'* ]]
 }
 
+@test "call-graph is another name of callgraph, also in the file and for set" {
+	printf 'call-graph = "dwarf,8192"\n' >"$conf"
+	run -0 "$OPFS_BIN/opcollect" config --config "$conf"
+	[[ "$output" == *'callgraph = "dwarf,8192"'*"# $conf"* ]]
+	[[ "$output" != *call-graph* ]]
+	run -0 "$OPFS_BIN/opcollect" config --config "$conf" --call-graph=fp
+	[[ "$output" == *'callgraph = "fp"'*'# command line'* ]]
+	printf '\ncall-graph = many\n' >"$conf"
+	run -2 "$OPFS_BIN/opcollect" config --config "$conf"
+	[[ "$output" == *"$conf:2: --callgraph: \"many\" is none of"* ]]
+	: >"$conf"
+	can_run_daemon
+	daemon --stopped
+	ctl set --call-graph=dwarf,4096
+	[ "$(fact callgraph)" = dwarf,4096 ]
+	end_daemon
+}
+
 @test "faults of the file are told with file and line" {
 	while IFS='|' read -r text why; do
 		printf '# a comment\n%b\n' "$text" >"$conf"
