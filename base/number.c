@@ -38,9 +38,9 @@ bool number_parse(const char *text, int base, uint64_t max, uint64_t *out)
 #define MIB (1ULL << 20)
 
 static const struct number_unit units[] = {
-	{ 's', false, 1 },        { 'm', false, 60 },       { 'h', false, 3600 },
-	{ 'd', false, 86400 },    { 'K', true, 1024 },      { 'M', true, MIB },
-	{ 'G', true, MIB << 10 }, { 'T', true, MIB << 20 },
+	{ 's', false, 1 },     { 'm', false, 60 },       { 'h', false, 3600 },
+	{ 'd', false, 86400 }, { 'K', true, 1024 },      { 'k', true, 1024 },
+	{ 'M', true, MIB },    { 'G', true, MIB << 10 }, { 'T', true, MIB << 20 },
 };
 
 int number_amount(const char *text, const struct number_unit **unit, uint64_t *out)

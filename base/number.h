@@ -20,8 +20,8 @@ struct number_unit { /* behind a number: of time, or of bytes */
 	uint64_t factor; /* seconds or bytes */
 };
 
-/* "90", "2s", "1h", "100M".  @unit: NULL for none; *out is multiplied by its factor.
- * 0 or -EINVAL. */
+/* "90", "2s", "1h", "16K", "16k", "100M".  @unit: NULL for none; *out is multiplied by
+ * its factor.  0 or -EINVAL. */
 int number_amount(const char *text, const struct number_unit **unit, uint64_t *out);
 
 #endif

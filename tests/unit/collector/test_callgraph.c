@@ -27,6 +27,7 @@ Test(callgraph, says_how_and_how_much)
 		{ "dwarf", { COLL_BY_DWARF, 0, 0 }, "dwarf" },
 		{ "dwarf,512", { COLL_BY_DWARF, 0, 512 }, "dwarf,512" },
 		{ "dwarf,8K", { COLL_BY_DWARF, 0, 8192 }, "dwarf,8192" },
+		{ "dwarf,8k,64", { COLL_BY_DWARF, 64, 8192 }, "dwarf,8192,64" },
 		{ "dwarf,65528", { COLL_BY_DWARF, 0, 65528 }, "dwarf,65528" },
 		{ "dwarf,513,1024", { COLL_BY_DWARF, 1024, 520 }, "dwarf,520,1024" },
 	};
@@ -74,6 +75,7 @@ Test(callgraph, what_makes_no_sense_changes_nothing_and_is_told)
 		"dwarf,511",
 		"dwarf,64K",
 		"dwarf,65529",
+		"dwarf,64k",
 		"dwarf,8h",
 		"dwarf,-8",
 		"dwarf,8192,",
