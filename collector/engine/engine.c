@@ -167,19 +167,20 @@ int coll_engine_open_session(struct coll_engine *e, bool append, struct err *err
 
 static void note_depth(struct coll_engine *e)
 {
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
 	const struct coll_options *o = e->opt;
 	const char *why;
 	uint32_t most;
-	char text[256];
 
 	if (o->callgraph.how != COLL_BY_FRAME_POINTERS || !o->source->max_stack)
 		return;
 	most = o->source->max_stack(&why);
 	if (o->callgraph.frames <= most)
 		return;
-	snprintf(text, sizeof(text), "--callgraph=%u: stacks of up to %u frames only: %s",
-		 o->callgraph.frames, most, why);
-	coll_engine_note(e, text);
+	strbuf_puts(&text, "--callgraph=");
+	coll_callgraph_print(&o->callgraph, &text);
+	strbuf_printf(&text, ": stacks of up to %u frames only: %s", most, why);
+	coll_engine_note(e, strbuf_str(&text));
 }
 
 /* How much of each stack there is to unwind. */

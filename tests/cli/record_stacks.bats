@@ -109,10 +109,12 @@ for row in opsamples.stacks("oprofile_data"):
 
 	most=$(cat /proc/sys/kernel/perf_event_max_stack)
 	[ "$most" -lt 1024 ] || skip "this kernel takes stacks of any depth"
-	run -0 record --callgraph=1024 -F 999 -- true
-	said="--callgraph=1024: stacks of up to $most frames only: sysctl"
-	[[ $output = *"$said kernel.perf_event_max_stack "* ]]
-	grep -rF -- "$said" oprofile_data/samples/current/stats
+	for how in 1024 fp,1024; do
+		run -0 record --callgraph=$how -F 999 -- true
+		said="--callgraph=fp,1024: stacks of up to $most frames only: sysctl"
+		[[ $output = *"$said kernel.perf_event_max_stack "* ]]
+		grep -rF -- "$said" oprofile_data/samples/current/stats
+	done
 	run -0 record --callgraph="$most" -F 999 -- true
 	[[ $output != *'frames only'* ]]
 }

@@ -291,6 +291,15 @@ exit(deep * 10 > '"$stored"')'
 	[ "$stored" -gt 50 ]
 }
 
+@test "no copy is more than a quarter of a buffer" {
+	local most=$(($(getconf PAGESIZE) / 4))
+
+	run -0 record -m 1 --callgraph=dwarf -- true
+	[[ $output = *"--callgraph=dwarf: up to $most bytes of each stack are copied"* ]]
+	run -0 record -m 1 --callgraph=dwarf,32K -- true
+	[[ $output = *"up to $most bytes of each stack are copied instead of 32768: "* ]]
+}
+
 @test "how stacks are to be recorded is said right or refused" {
 	for how in lbr dwarf,1 dwarf,65536 dwarf,8192,0 dwarf,8192,1,1 fp,0 -1 ''; do
 		run -2 record --callgraph="$how" -- true
