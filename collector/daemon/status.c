@@ -24,7 +24,7 @@ struct fact {
 	bool number;
 };
 
-enum { MAX_FACTS = 48 };
+enum { MAX_FACTS = 40 + SPEC_NR_STATS };
 
 struct facts {
 	struct fact facts[MAX_FACTS];
@@ -87,6 +87,8 @@ static void add_settings(const struct daemon *d, struct facts *f)
 	strbuf_reset(&text);
 	coll_callgraph_print(&e->opt->callgraph, &text);
 	add_text(f, "callgraph", strbuf_str(&text));
+	if (e->source && e->source->copy_bytes)
+		add_number(f, "stack-copy", e->source->copy_bytes);
 	add_text(f, "rotate", coll_config_value(&d->config, "rotate"));
 	add_text(f, "keep", coll_config_value(&d->config, "keep"));
 }

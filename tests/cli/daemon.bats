@@ -280,7 +280,7 @@ socket(AF_UNIX, SOCK_SEQPACKET).bind(sys.argv[1])' "$sock"
 	}
 	can_run_daemon
 	daemon --event=page-faults:1000000000 --callgraph=dwarf
-	[ -n "$(notes current)" ]
+	[ "$(notes current)" = "dwarf: up to $(fact stack-copy)" ]
 	# neither in one without a sample
 	ctl set --callgraph=dwarf,4096
 	[ "$(notes current)" = 'dwarf: up to 4096' ]
@@ -292,6 +292,7 @@ socket(AF_UNIX, SOCK_SEQPACKET).bind(sys.argv[1])' "$sock"
 	wait_for is total_samples -ge 5
 	ctl set --callgraph=fp
 	[ "$(notes current)" = '' ]
+	[ "$(fact stack-copy)" = null ]
 	wait_for is total_samples -ge 5
 	ctl stop
 	ctl set --callgraph=0
