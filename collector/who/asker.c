@@ -18,7 +18,6 @@
 enum {
 	MAX_HELPERS = 8,  /* each but one is blocked */
 	MAX_STUCK = 16,   /* given up, and not to be killed */
-	MAX_ASKED = 32,   /* questions that a helper has at a time */
 	MAX_STARTS = 200, /* that failed, one after the other */
 	START_MS = 25,    /* between these */
 	LOOK_MS = 50,     /* between looks at what helpers do */
@@ -407,8 +406,12 @@ static void take_answers(struct coll_asker *a, struct at_work *w)
 	while (w->helper.fd >= 0 &&
 	       coll_helper_next(&w->helper, &answer, &len, &a->file)) {
 		CLEANUP(drop_file) struct coll_asker *taking = a;
-		struct question *q = w->asked.len ? take_head(w) : NULL;
+		struct question *q;
 
+		w->helper.bad = !w->asked.len;
+		if (w->helper.bad)
+			break;
+		q = take_head(w);
 		w->helper.state = (struct box_state){ 0 };
 		if (!q)
 			continue;
@@ -427,7 +430,7 @@ static void attend(struct coll_asker *a, struct at_work *w)
 	int rc = coll_helper_exchange(&w->helper);
 
 	take_answers(a, w);
-	if (rc && w->helper.fd >= 0)
+	if ((rc || w->helper.bad) && w->helper.fd >= 0)
 		bury(a, w);
 }
 
@@ -467,7 +470,7 @@ static struct at_work *find_helper(struct coll_asker *a, bool *full)
 
 		if (w->helper.fd < 0 || w->suspect)
 			continue;
-		if (w->asked.len < (a->kind->once ? 1 : MAX_ASKED))
+		if (w->asked.len < (a->kind->once ? 1 : COLL_HELPER_ASKED))
 			return w;
 		*full = true;
 	}

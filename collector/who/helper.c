@@ -11,7 +11,10 @@
 #include "base/box/pass.h"
 #include "base/cleanup.h"
 
-enum { KEEP_BYTES = 1 << 20 };
+enum {
+	KEEP_BYTES = 1 << 20,
+	MAX_FRAME = sizeof(struct coll_ask_frame) + COLL_ANSWER_MAX,
+};
 
 static int start_box(struct box *box, const struct box_kind *kind, const char *program,
 		     struct err *err)
@@ -101,22 +104,33 @@ static void compact(struct coll_helper *h)
 	h->taken = 0;
 }
 
+static int keep_file(struct coll_helper *h, int file)
+{
+	int rc = h->files.len < COLL_HELPER_ASKED ? vec_push(&h->files, file) : -EBADMSG;
+
+	if (rc)
+		close(file);
+	return rc;
+}
+
+/* A helper may have been taken over by what it reads: it fills no memory of ours. */
 static int receive_some(struct coll_helper *h)
 {
 	static char room[1 << 16];
+	int file, rc = 0;
 	ssize_t n;
-	int file;
 
 	compact(h);
-	while ((n = box_pass_receive(h->fd, room, sizeof(room), MSG_DONTWAIT, &file)) >
-	       0) {
+	while (!rc && h->in.len < MAX_FRAME) {
+		n = box_pass_receive(h->fd, room, sizeof(room), MSG_DONTWAIT, &file);
+		if (n <= 0)
+			return n == -EAGAIN ? 0 : -EPIPE;
 		strbuf_add(&h->in, room, (size_t)n);
-		if (file >= 0 && vec_push(&h->files, file))
-			close(file);
-		if (strbuf_error(&h->in))
-			return -ENOMEM;
+		rc = strbuf_error(&h->in);
+		if (file >= 0)
+			rc = keep_file(h, file);
 	}
-	return n == -EAGAIN ? 0 : -EPIPE;
+	return rc;
 }
 
 int coll_helper_exchange(struct coll_helper *h)
@@ -159,18 +173,28 @@ bool coll_helper_died_of_it(const struct coll_helper *h)
 				       : WEXITSTATUS(h->status) != 0);
 }
 
+/* One says hello before it is asked anything. */
+static bool is_frame(const struct coll_helper *h, const struct coll_ask_frame *f)
+{
+	if (f->kind == COLL_ANSWER_HELLO)
+		return !h->pid && f->len == sizeof(h->pid);
+	return (f->kind == COLL_ANSWER_IS || f->kind == COLL_ANSWER_FILE) &&
+	       f->len <= COLL_ANSWER_MAX;
+}
+
 bool coll_helper_next(struct coll_helper *h, char **answer, size_t *len, int *file)
 {
 	struct coll_ask_frame f;
 
-	while (h->in.len - h->taken >= sizeof(f)) {
+	while (!h->bad && h->in.len - h->taken >= sizeof(f)) {
 		memcpy(&f, h->in.data + h->taken, sizeof(f));
 		if (f.kind == BOX_TRAILER_MAGIC) {
 			if (!take_trailer(h))
 				return false;
 			continue;
 		}
-		if (h->in.len - h->taken - sizeof(f) < f.len)
+		h->bad = !is_frame(h, &f);
+		if (h->bad || h->in.len - h->taken - sizeof(f) < f.len)
 			return false;
 		*answer = h->in.data + h->taken + sizeof(f);
 		*len = f.len;
@@ -178,8 +202,7 @@ bool coll_helper_next(struct coll_helper *h, char **answer, size_t *len, int *fi
 		*file = f.kind == COLL_ANSWER_FILE ? take_file(h) : -1;
 		if (f.kind == COLL_ANSWER_IS || f.kind == COLL_ANSWER_FILE)
 			return true;
-		if (f.kind == COLL_ANSWER_HELLO && f.len == sizeof(h->pid))
-			memcpy(&h->pid, *answer, sizeof(h->pid));
+		memcpy(&h->pid, *answer, sizeof(h->pid));
 	}
 	return false;
 }

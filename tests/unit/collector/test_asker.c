@@ -43,10 +43,27 @@ static void die_by(const char *file, int sig)
 	close(fd);
 }
 
+/* A frame, again and again if it is empty, and zeroes behind it for ever. */
+static void flood(uint32_t kind, uint32_t len)
+{
+	static const char zeroes[1 << 16];
+	const struct coll_ask_frame f = { kind, len };
+
+	do
+		if (write(BOX_FD, &f, sizeof(f)) < 0)
+			_exit(1);
+	while (!len);
+	while (write(BOX_FD, zeroes, sizeof(zeroes)) > 0)
+		;
+	_exit(1);
+}
+
 /* Helpers do what the question says, and answer with it. */
 void coll_answer(enum coll_question_kind kind, char *question, size_t len,
 		 struct strbuf *out, int *file)
 {
+	unsigned flooded, each;
+
 	(void)kind;
 	*file = -1;
 	if (!strcmp(question, "block"))
@@ -60,6 +77,8 @@ void coll_answer(enum coll_question_kind kind, char *question, size_t len,
 		die_by(question + 4, SIGKILL);
 	if (!strncmp(question, "limit ", 6))
 		die_by(question + 6, SIGXCPU);
+	if (sscanf(question, "flood %x %u", &flooded, &each) == 2)
+		flood(flooded, each);
 	if (!strncmp(question, "big ", 4))
 		strbuf_fill(out, 'x', strtoul(question + 4, NULL, 10));
 	else
@@ -311,6 +330,50 @@ Test(asker, gives_up_a_table_whose_helper_died_of_its_limits_at_once)
 	cr_expect_eq(got[0].rc, 0);
 	cr_expect_eq(size_of(path), 0);
 	unlink(path);
+}
+
+/* One that was taken over: its question is given up, and it fills no memory. */
+Test(asker, ends_a_helper_that_sends_what_no_answer_is, .timeout = 600)
+{
+	static const struct {
+		uint32_t kind, len;
+	} wrong[] = {
+		{ COLL_ANSWER_IS, COLL_ANSWER_MAX + 1 },
+		{ COLL_ANSWER_FILE, UINT32_MAX },
+		{ COLL_ANSWER_HELLO, sizeof(uint32_t) },
+		{ COLL_ANSWER_HELLO, 0 },
+		{ 1, UINT32_MAX },
+		{ 0, 0 },
+	};
+	enum { NR = sizeof(wrong) / sizeof(wrong[0]) };
+	struct got got[NR + 1] = { 0 };
+	char text[64];
+
+	coll_asker_free(a);
+	a = coll_asker_new(&coll_asks_tables, NULL);
+	for (size_t i = 0; i < NR; i++) {
+		snprintf(text, sizeof(text), "flood %x %u", wrong[i].kind, wrong[i].len);
+		ask(a, LANE, text, got, i);
+	}
+	ask(a, LANE, "behind it", got, NR);
+	coll_asker_finish(a);
+	for (size_t i = 0; i < NR; i++)
+		cr_expect_eq(got[i].rc, -EAGAIN, "%zu: %d", i, got[i].rc);
+	cr_expect_eq(got[NR].rc, 0);
+}
+
+Test(asker, ends_a_helper_that_answers_what_it_was_not_asked, .timeout = 600)
+{
+	struct got got[2] = { 0 };
+	char text[64];
+
+	snprintf(text, sizeof(text), "flood %x 0", COLL_ANSWER_IS);
+	ask(a, LANE, text, got, 0);
+	finish_if_it_can();
+	ask(a, LANE, "behind it", got, 1);
+	finish_if_it_can();
+	each_was_answered_once(got, 2);
+	cr_expect_str_eq(got[1].text, "behind it");
 }
 
 /* Each would work for a day. */
