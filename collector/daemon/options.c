@@ -192,7 +192,7 @@ static const struct fact {
 	{ "stack-limit", "64M", true },
 	{ "source", "perf", true },
 	{ "ext-feature", NULL, true },
-	{ "mmap-pages", "256", false },
+	{ "mmap-pages", "auto", false },
 	{ "realtime", "1", false }, /* as of "record" */
 	{ "session-dir", "/var/lib/oprofile", false },
 	{ "rotate", "never", true },

@@ -156,8 +156,13 @@ int coll_set_pages(void *ctx, const char *arg, struct err *err)
 {
 	struct coll_options *o = ctx;
 	unsigned long long pages;
-	int rc = opt_number(arg, "-m", 1, MAX_PAGES, &pages, err);
+	int rc;
 
+	if (!strcmp(arg, "auto")) {
+		o->pages = 0;
+		return 0;
+	}
+	rc = opt_number(arg, "-m", 1, MAX_PAGES, &pages, err);
 	if (rc)
 		return rc;
 	for (o->pages = 1; o->pages < pages; o->pages *= 2)

@@ -18,4 +18,4 @@
 { 0, "realtime", "PRIORITY",
   "of the thread that takes samples, where that is allowed (1; 0: none)",
   coll_set_realtime },
-{ 'm', "mmap-pages", "PAGES", "size of each CPU's buffer (256 pages)", coll_set_pages },
+{ 'm', "mmap-pages", "PAGES", "size of each CPU's buffer (auto)", coll_set_pages },

@@ -281,6 +281,9 @@ socket(AF_UNIX, SOCK_SEQPACKET).bind(sys.argv[1])' "$sock"
 	can_run_daemon
 	daemon --event=page-faults:1000000000 --callgraph=dwarf
 	[ "$(notes current)" = "dwarf: up to $(fact stack-copy)" ]
+	# buffers for them are as large as those of a run
+	run -0 "$OPFS_BIN/opcollect" record -d other -a --callgraph=dwarf -- true
+	[[ $output = *"$(notes current) bytes"* ]]
 	# neither in one without a sample
 	ctl set --callgraph=dwarf,4096
 	[ "$(notes current)" = 'dwarf: up to 4096' ]
