@@ -132,6 +132,7 @@ Test(asm, without_helpers_there_is_no_code_and_a_reason)
 	job.p = &w.p;
 	cr_assert_eq(asm_window_next(&window, &w.units, &job, NULL), 1);
 	cr_expect_eq(window.end, 3);
-	cr_expect_str_eq(asm_reason(&w.units.units[0], &w.p), "there is no code of it");
+	cr_expect_str_eq(asm_reason(&w.units.units[0], &w.p),
+			 "it was in memory only, which is not kept");
 	cr_expect_eq(asm_window_next(&window, &w.units, &job, NULL), 0);
 }
