@@ -205,20 +205,22 @@ static cfg_opt_t row(const char *name, const struct opt *o)
 static int parse(struct coll_config *c, const char *path, const char *text,
 		 struct err *err)
 {
-	enum { MAX_ALIASES = 8 };
-	CLEANUP(free_ptr)
-	cfg_opt_t *opts = calloc(c->settings.len + MAX_ALIASES + 1, sizeof(*opts));
+	CLEANUP(free_ptr) cfg_opt_t *opts = NULL;
 	struct err why = { 0 };
 	size_t nr = 0;
 	cfg_t *cfg;
 	int rc;
 
+	while (coll_option_aliases[nr].alias)
+		nr++;
+	opts = calloc(c->settings.len + nr + 1, sizeof(*opts));
+	nr = 0;
 	if (!opts)
 		return err_errno(err, -ENOMEM, "%s", path);
 	vec_for(&c->settings, s)
 		opts[nr++] = row(s->opt->name, s->opt);
 	for (const struct opt_alias *a = coll_option_aliases; a->alias; a++)
-		if (find(c, a->name) && nr < c->settings.len + MAX_ALIASES)
+		if (find(c, a->name))
 			opts[nr++] = row(a->alias, find(c, a->name)->opt);
 	opts[nr] = (cfg_opt_t)CFG_END();
 	cfg = cfg_init(opts, CFGF_NONE);
