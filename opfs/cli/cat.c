@@ -135,7 +135,7 @@ static int use_binary(struct catalog *c, const char *binary, struct spec_image_r
 static void tell_unresolved(const struct cat *c, const struct profile *p,
 			    const struct report *report)
 {
-	if (!(report->needs & PROFILE_SYMBOLS) || report->tells_losses)
+	if (!profile_has_symbols(report->needs) || report->tells_losses)
 		return;
 	for (size_t i = 0; i < p->cat->nr_images; i++) {
 		const struct profile_image *img = &p->images[i];

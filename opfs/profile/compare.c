@@ -408,7 +408,7 @@ static int join(struct compare *c)
 	if (!rc && profile_pair_images(c->now, c->was, c->out, &c->images))
 		rc = no_memory(c);
 	rc = rc ? rc : join_pairs(c);
-	if (!rc && c->out->loaded)
+	if (!rc && profile_has_symbols(c->out->loaded))
 		rc = join_rows(c);
 	return rc;
 }

@@ -192,7 +192,8 @@ static void add_image(struct joining *j, const struct profile_image *img, uint32
 
 	if (!p->images[at].used)
 		p->images[at] = *img;
-	else if (img->used && p->loaded && by_symbol(img) != by_symbol(&p->images[at]))
+	else if (img->used && profile_has_symbols(p->loaded) &&
+		 by_symbol(img) != by_symbol(&p->images[at]))
 		p->images[at].whole = j->to->merged[at] = true;
 }
 

@@ -351,9 +351,9 @@ static int name_session(struct profile_build *b)
 static int count(struct profile_build *b)
 {
 	struct profile *p = b->p;
-	int rc = p->loaded & PROFILE_SYMBOLS  ? load_symbols(b)
-		 : p->loaded & PROFILE_IMAGES ? profile_load_jit(b)
-					      : 0;
+	int rc = profile_has_symbols(p->loaded) ? load_symbols(b)
+		 : p->loaded & PROFILE_IMAGES   ? profile_load_jit(b)
+						: 0;
 
 	if (rc)
 		return rc;

@@ -94,14 +94,20 @@ struct profile_image { /* parallel to catalog->images; set for those selected */
 	struct sym_job job; /* loaded it, and loads its lines and code; without cred */
 };
 
-#define PROFILE_PAIRS 0u          /* totals of applications and images */
-#define PROFILE_IMAGES 64u        /* and images are called as where symbols are loaded */
-#define PROFILE_SYMBOLS 1u        /* rows by symbol too */
-#define PROFILE_HITS 3u           /* and where in them the samples are */
-#define PROFILE_STACKS 9u         /* rows by symbol, and the stacks */
-#define PROFILE_ARCS 13u          /* and the arcs between rows */
-#define PROFILE_INLINES 19u       /* hits; code is of the functions inlined there */
-#define PROFILE_INLINES_LINES 51u /* and of these the source lines are known */
+/* What has the bits of another one has all of it. */
+#define PROFILE_PAIRS 0u           /* totals of applications and images */
+#define PROFILE_IMAGES 1u          /* and memory that has names is called [jit] */
+#define PROFILE_SYMBOLS 3u         /* rows by symbol too */
+#define PROFILE_HITS 7u            /* and where in them the samples are */
+#define PROFILE_STACKS 19u         /* rows by symbol, and the stacks */
+#define PROFILE_ARCS 27u           /* and the arcs between rows */
+#define PROFILE_INLINES 39u        /* hits; code is of the functions inlined there */
+#define PROFILE_INLINES_LINES 103u /* and of these the source lines are known */
+
+static inline bool profile_has_symbols(unsigned needs)
+{
+	return (needs & PROFILE_SYMBOLS) == PROFILE_SYMBOLS;
+}
 
 static inline bool profile_has_arcs(unsigned needs)
 {

@@ -116,8 +116,8 @@ static int check(const struct report_job *job, struct err *err)
 			       img->kernel ? "the kernel and its modules"
 					   : "memory without a file",
 			       img->shown);
-	return job->p->loaded & PROFILE_SYMBOLS ? check_symbols(job->p, c.image, err)
-						: -EAGAIN;
+	return profile_has_symbols(job->p->loaded) ? check_symbols(job->p, c.image, err)
+						   : -EAGAIN;
 }
 
 /* ---- samples */

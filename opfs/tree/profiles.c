@@ -111,8 +111,6 @@ static int whole_profile(const struct ask *a, struct catalog *cat,
 	struct load l = { a, cat, spec, sel, &o, needs };
 	struct profile *p = NULL;
 
-	if (needs & PROFILE_SYMBOLS) /* which has it */
-		l.needs = needs &= ~PROFILE_IMAGES;
 	if (viewer_quick(a->v)) /* whose symbols is not known then */
 		return -EAGAIN;
 	options_init(&o, spec);
