@@ -31,7 +31,8 @@ static void item_fini(struct item *it)
 static bool is_called(const struct spec_match_image *img, const char *text)
 {
 	return !strcmp(img->shown, text) || !strcmp(img->base, text) ||
-	       (img->label && !strcmp(img->label, text));
+	       (img->label && !strcmp(img->label, text)) ||
+	       (img->listed && !strcmp(img->listed, text));
 }
 
 static bool is_kernel(const char *text)

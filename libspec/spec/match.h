@@ -27,7 +27,9 @@ struct spec_match_image {
 	const char *shown; /* spec_image_show() */
 	const char *base;  /* its last component; all of it for anonymous memory */
 	const char *label; /* anonymous memory: "[heap]"; else NULL */
-	bool kernel;       /* the kernel or a module, however it is called */
+	const char
+		*listed; /* what tells it from others of that basename: "ls~2"; or NULL */
+	bool kernel;     /* the kernel or a module, however it is called */
 };
 
 /* What specifications are matched with: everything in a session. */

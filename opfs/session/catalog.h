@@ -33,7 +33,11 @@ struct catalog_image {
 	char *shown;       /* spec_image_show(): what image: tags name */
 	const char *base;  /* its basename; all of it for anonymous memory */
 	const char *label; /* anonymous memory: "[heap]"; else NULL */
-	bool kernel;       /* the kernel or a module, also one with a path */
+	/* what directories list: its label or basename; of several files of one basename,
+	 * each "NAME~NUMBER", in the order in which they were first sampled, or, of several
+	 * sessions, of their paths */
+	const char *listed;
+	bool kernel; /* the kernel or a module, also one with a path */
 	const struct spec_image_row
 		*row; /* its row in the session's table of images, or NULL */
 };
@@ -113,7 +117,7 @@ struct catalog {
 	struct catalog_file *files; /* flat ones first, then {cg} */
 	struct catalog_bad *bad;
 	struct spec_match_image *names; /* parallel to @images */
-	struct map by_image;            /* every shown name, base and label */
+	struct map by_image; /* every shown name, base, label and listed name */
 	struct map by_event;
 	uint64_t total;             /* of the flat files */
 	struct archive_dir archive; /* files of the sampled machine, or none */

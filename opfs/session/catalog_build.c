@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/hex.h"
+#include "opfs/session/catalog_names.h"
 
 enum { SUFFIX = 1 + 2 * 4 }; /* "#" and the first bytes of a build-id */
 
@@ -229,25 +230,14 @@ int catalog_build_finish(struct catalog_build *b)
 	c->nr_files = b->flat.len + b->cg.len;
 	c->nr_bad = b->bad.len;
 	c->images = arena_calloc(&c->arena, c->nr_images + 1, sizeof(*c->images));
-	c->names = arena_calloc(&c->arena, c->nr_images + 1, sizeof(*c->names));
 	c->files = arena_calloc(&c->arena, c->nr_files + 1, sizeof(*c->files));
 	c->bad = arena_calloc(&c->arena, c->nr_bad + 1, sizeof(*c->bad));
-	if (!c->images || !c->names || !c->files || !c->bad)
+	if (!c->images || !c->files || !c->bad)
 		return catalog_build_no_memory(b);
-	for (size_t i = 0; i < c->nr_images; i++) {
-		struct catalog_image *img = &c->images[i];
-
-		*img = b->image_list.data[i];
-		c->names[i] = (struct spec_match_image){ .shown = img->shown,
-							 .base = img->base,
-							 .label = img->label,
-							 .kernel = img->kernel };
-		if (map_set(&c->by_image, img->shown, strlen(img->shown), i) ||
-		    map_set(&c->by_image, img->base, strlen(img->base), i) ||
-		    (img->label &&
-		     map_set(&c->by_image, img->label, strlen(img->label), i)))
-			return catalog_build_no_memory(b);
-	}
+	for (size_t i = 0; i < c->nr_images; i++)
+		c->images[i] = b->image_list.data[i];
+	if (catalog_names(c))
+		return catalog_build_no_memory(b);
 	for (size_t i = 0; i < c->nr_flat; i++) {
 		c->files[i] = b->flat.data[i];
 		c->total += c->files[i].total;

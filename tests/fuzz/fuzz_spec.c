@@ -11,11 +11,11 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const struct spec_match_image images[] = {
-	{ "/usr/bin/ls", "ls", NULL, false },
-	{ "/opt/a,b", "a,b", NULL, false },
-	{ "/no-vmlinux", "no-vmlinux", NULL, true },
+	{ "/usr/bin/ls", "ls", NULL, "ls", false },
+	{ "/opt/a,b", "a,b", NULL, "a,b~1", false },
+	{ "/no-vmlinux", "no-vmlinux", NULL, "no-vmlinux", true },
 	{ "[heap] (tgid:1 range:0x1-0x2)", "[heap] (tgid:1 range:0x1-0x2)", "[heap]",
-	  false },
+	  "[heap]", false },
 };
 
 enum { NR_IMAGES = sizeof(images) / sizeof(*images) };

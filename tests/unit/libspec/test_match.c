@@ -8,13 +8,13 @@
 
 /* Images by index, so that a set of them is a number. */
 static const struct spec_match_image images[] = {
-	{ "/usr/bin/ls", "ls", NULL, false },                      /* 1 */
-	{ "/usr/lib/libc.so.6", "libc.so.6", NULL, false },        /* 2 */
-	{ "/no-vmlinux", "no-vmlinux", NULL, true },               /* 4 */
-	{ "/boot/vmlinux", "vmlinux", NULL, true },                /* 8 */
-	{ "[heap] (tgid:1)", "[heap] (tgid:1)", "[heap]", false }, /* 16 */
-	{ "/opt/a,b", "a,b", NULL, false },                        /* 32 */
-	{ "/opt/ls", "ls", NULL, false },                          /* 64 */
+	{ "/usr/bin/ls", "ls", NULL, "ls~1", false },                        /* 1 */
+	{ "/usr/lib/libc.so.6", "libc.so.6", NULL, "libc.so.6", false },     /* 2 */
+	{ "/no-vmlinux", "no-vmlinux", NULL, "no-vmlinux", true },           /* 4 */
+	{ "/boot/vmlinux", "vmlinux", NULL, "vmlinux", true },               /* 8 */
+	{ "[heap] (tgid:1)", "[heap] (tgid:1)", "[heap]", "[heap]", false }, /* 16 */
+	{ "/opt/a,b", "a,b", NULL, "a,b", false },                           /* 32 */
+	{ "/opt/ls", "ls", NULL, "ls~2", false },                            /* 64 */
 };
 
 static bool has_image(void *ctx, const char *name)
@@ -22,7 +22,8 @@ static bool has_image(void *ctx, const char *name)
 	(void)ctx;
 	for (size_t i = 0; i < sizeof(images) / sizeof(*images); i++)
 		if (!strcmp(images[i].shown, name) || !strcmp(images[i].base, name) ||
-		    (images[i].label && !strcmp(images[i].label, name)))
+		    (images[i].label && !strcmp(images[i].label, name)) ||
+		    !strcmp(images[i].listed, name))
 			return true;
 	return false;
 }
@@ -66,6 +67,9 @@ struct image_case {
 
 static const struct image_case image_cases[] = {
 	{ "ls", false, 1 | 64 },
+	{ "ls~2", false, 64 },
+	{ "ls~1,vmlinux", false, 1 | 8 },
+	{ "ls~3", false, 0 },
 	{ "/usr/bin/ls", false, 1 },
 	{ "usr/bin/ls", false, 1 },
 	{ "/bin/ls", false, 1 },
