@@ -153,6 +153,13 @@ static int add_known(const char *text, struct strbuf *out)
 	return 0;
 }
 
+static int xattr_path(const struct place *p, const struct viewer *reader,
+		      struct strbuf *out)
+{
+	(void)reader;
+	return add_known(place_image_path(p), out);
+}
+
 static int xattr_comm(const struct place *p, const struct viewer *reader,
 		      struct strbuf *out)
 {
@@ -185,8 +192,8 @@ static const struct {
 		   struct strbuf *out);
 } xattrs[] = {
 	{ "user.opfs.samples", xattr_samples }, { "user.opfs.percent", xattr_percent },
-	{ "user.opfs.comm", xattr_comm },       { "user.opfs.cmdline", xattr_cmdline },
-	{ "user.opfs.cgroup", xattr_cgroup },
+	{ "user.opfs.path", xattr_path },       { "user.opfs.comm", xattr_comm },
+	{ "user.opfs.cmdline", xattr_cmdline }, { "user.opfs.cgroup", xattr_cgroup },
 };
 enum { NR_XATTRS = sizeof(xattrs) / sizeof(xattrs[0]) };
 

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "opfs/mount/fuse_fs.h"
 #include "opfs/mount/fuse_request.h"
+#include "opfs/mount/statx.h"
 
 /* Answers OPEN with a text, which is taken over. */
 static void reply_handle(struct fuse_fs *fs, fuse_req_t req, struct node *n,
@@ -126,11 +127,14 @@ void fs_getattr_file(struct fuse_fs *fs, fuse_req_t req, struct node *n)
 	int rc = fs_viewer_of(fs, req, n, &who);
 
 	rc = rc ? rc : fs_may_see(fs, n, &who.v);
-	if (!rc) {
+	if (!rc && !statx_wants_no_size(fuse_req_ctx(req)->pid)) {
 		text_ask(fs, req, n, &who, &(struct fs_waiter){ 0 });
 		return;
 	}
-	fuse_reply_err(req, fs_errno(rc));
+	if (rc)
+		fuse_reply_err(req, fs_errno(rc));
+	else
+		fs_reply_attr(fs, req, n, NULL);
 	node_put(&fs->nodes, n);
 }
 

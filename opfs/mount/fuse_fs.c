@@ -369,7 +369,10 @@ void fs_reply_attr(struct fuse_fs *fs, fuse_req_t req, struct node *n,
 
 	fs_stat(&attr, &st);
 	/* a file never changes: another content is another node */
-	fuse_reply_attr(req, &st, S_ISDIR(attr.mode) ? fs_dir_timeout(fs, p) : FS_LONG);
+	fuse_reply_attr(req, &st,
+			S_ISDIR(attr.mode) ? fs_dir_timeout(fs, p)
+			: attr.sized       ? FS_LONG
+					   : 0);
 }
 
 int fs_errno(int rc)

@@ -38,6 +38,8 @@ struct report {
 	 */
 	unsigned (*needs_more)(const struct options *o);
 	bool more;         /* slow: listed in `more` only */
+	bool whole;        /* listed of whole sessions only; as slow as one is large */
+	bool basic;        /* also listed of each function that is listed */
 	bool tells_losses; /* says itself what is missing in it and in other files */
 	bool session;      /* for whole sessions only: not below any selecting tag */
 	bool calls;        /* only where calls were recorded */

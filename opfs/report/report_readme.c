@@ -2,82 +2,44 @@
 #include <inttypes.h>
 
 #include "base/escape.h"
-#include "libspec/spec/spec.h"
 #include "opfs/report/report.h"
 
-/*
- * README: what can be asked in a profile directory; made from the tables of files and
- * tags.
- */
+/* README: what can be done in a profile directory, in twenty lines. */
 
-static void add_file(const struct report *r, struct strbuf *out)
+static uint64_t sum_of(const struct profile *p)
 {
-	const char *where = "";
-
-	if (r->session)
-		where = " (of a whole session)";
-	else if (r->calls)
-		where = " (where calls were recorded)";
-	else if (r->symbol && !r->more)
-		where = " (in directories of symbol:)";
-	strbuf_printf(out, "  %-13s %s%s\n", r->name, r->doc, where);
-}
-
-static void add_intro(const struct report_job *job, struct strbuf *out)
-{
-	const struct report_set *set = job->reports;
-	const struct profile *p = job->p;
 	uint64_t sum = 0;
 
 	for (size_t c = 0; c < p->nr_classes; c++)
 		sum += p->classes[c].total;
+	return sum;
+}
+
+static void add_selected(const struct report_job *job, struct strbuf *out)
+{
+	uint64_t all = job->p->cat->total, sum = sum_of(job->p);
+
+	strbuf_printf(out, "%" PRIu64 " of %" PRIu64 " samples", sum, all);
+	if (all)
+		strbuf_printf(out, " (%.2f %%)", 100.0 * (double)sum / (double)all);
+	strbuf_puts(out, ": ");
+	escape_text(out, job->path);
+	strbuf_puts(out, "\n\n");
+}
+
+static void add_files(const struct profile *p, struct strbuf *out)
+{
 	strbuf_puts(out,
-		    "This directory is a profile specification; its files show the ");
-	strbuf_printf(out, "%" PRIu64 " samples that it\nselects in session ", sum);
-	escape_text(out, p->session);
-	strbuf_puts(out, ".\n\nFiles:\n");
-	for (size_t i = 0; i < set->nr; i++)
-		if (!set->all[i]->more)
-			add_file(set->all[i], out);
-	strbuf_puts(out, "\nFiles that take longer, listed in more:\n");
-	for (size_t i = 0; i < set->nr; i++)
-		if (set->all[i]->more)
-			add_file(set->all[i], out);
-}
-
-/* The words that a tag takes. */
-static void add_words(const struct spec_tag *tag, struct strbuf *out)
-{
-	for (size_t i = 0; i < SPEC_NR_WORDS; i++)
-		if (spec_words[i].tag == tag->id)
-			strbuf_printf(out, "    %-18s %s\n", spec_words[i].name,
-				      spec_words[i].doc);
-}
-
-static void add_tags(struct strbuf *out)
-{
-	strbuf_puts(
-		out,
-		"\nA component TAG:VALUE refines the selection; any tag may follow any "
-		"other, and\nTAG: alone lists the values that there are.  Tags:\n");
-	for (size_t i = 0; i < SPEC_NR_TAGS; i++) {
-		if (i == SPEC_MERGE)
-			strbuf_puts(out,
-				    "\nTags that say how to show samples, and select "
-				    "none:\n");
-		if (spec_tags[i].name[0])
-			strbuf_printf(out, "  %-18s %s\n", spec_tags[i].name,
-				      spec_tags[i].doc);
-		if (i == SPEC_WITH)
-			add_words(&spec_tags[i], out);
-	}
-	strbuf_puts(
-		out,
-		"\nA value may be a list (a,b), for images also a pattern (*, ?, []).  "
-		"A comma that\nbelongs to a name is \\, and %XX is any byte as it is.  A "
-		"name without a tag means\nthe application or image of that name.  "
-		"A file that cannot do what tags ask of it is\nnot listed; opening it "
-		"fails, and the file status of the root says why.\n");
+		    "  cat report          by function, the hottest first; report.tsv "
+		    "for awk\n"
+		    "  cat summary         by program, and in it by library\n"
+		    "  cat details         by address\n");
+	if (p->cat->nr_stacks)
+		strbuf_puts(out, "  cat calltree        who called whom; flamegraph.svg "
+				 "for a browser\n");
+	strbuf_puts(out, "  cat status          what was lost or has no name, and why\n"
+			 "  ls more:            slower: sources, assembly, files for "
+			 "other tools\n");
 }
 
 static const struct profile_pair *largest(const struct profile *p)
@@ -90,39 +52,55 @@ static const struct profile_pair *largest(const struct profile *p)
 	return best;
 }
 
-static void add_examples(const struct profile *p, struct strbuf *out)
+/* "cat TAG:NAME/report" with the name of an image as it is listed. */
+static void add_example(const struct profile *p, const char *tag, uint32_t image,
+			const char *file, struct strbuf *out)
+{
+	const char *name = p->cat->images[image].listed;
+
+	strbuf_printf(out, "  cat '%s:", tag);
+	escape_text(out, name ? name : p->cat->images[image].shown);
+	strbuf_printf(out, "/%s'\n", file);
+}
+
+static void add_tags(const struct profile *p, struct strbuf *out)
 {
 	const struct profile_pair *pair = largest(p);
 
-	strbuf_puts(out, "\nExamples:\n");
+	strbuf_puts(out, "\nGo on with TAG:VALUE, in any order.  TAG: lists the values "
+			 "there are, and their\nsizes are their samples:\n"
+			 "  ls -lS image: lib-image: symbol:\n");
 	if (p->nr_classes) {
 		strbuf_puts(out, "  cat 'event:");
 		escape_text(out, p->classes[0].event);
 		strbuf_puts(out, "/summary'\n");
 	}
 	if (pair) {
-		strbuf_puts(out, "  cat 'image:");
-		escape_text(out, p->cat->images[pair->app].shown);
-		strbuf_puts(out, "/report'\n");
+		add_example(p, "image", pair->app, "report", out);
+		add_example(p, "lib-image", pair->image, "report", out);
 	}
-	strbuf_puts(out, "  ls -lS image:\n"
-			 "  awk -F'\\t' '$6 > 5' report.tsv\n"
-			 "  grep -E '^(lost|unresolved|damaged):' status\n");
 }
 
 static int render_readme(const struct report_job *job, struct strbuf *out,
 			 struct err *err)
 {
-	add_intro(job, out);
-	add_tags(out);
-	add_examples(job->p, out);
+	add_selected(job, out);
+	add_files(job->p, out);
+	add_tags(job->p, out);
+	strbuf_puts(out,
+		    "\nOther tags show it in another way: threshold:1/report, "
+		    "sort:vma/report,\nwith:accumulated/report, diff:SESSION/report.\n\n"
+		    "A path that selects nothing does not exist: \"opfs why PATH\" says "
+		    "why.  All files and\ntags are told in the README on top of the "
+		    "mount, and in opfs(5).\n");
 	return report_done(out, err);
 }
 
 const struct report report_readme = {
 	.name = "README",
-	.doc = "what can be asked here",
+	.doc = "what can be done here",
 	.needs = PROFILE_PAIRS,
+	.basic = true,
 	.tags = UINT64_MAX,
 	.words = UINT64_MAX,
 	.render = render_readme,

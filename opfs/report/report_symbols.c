@@ -54,6 +54,7 @@ static int check(const struct report_job *job, struct err *err)
 const struct report report_symbols = {
 	.name = "report",
 	.doc = "samples by symbol, as opreport -l",
+	.basic = true,
 	.needs = PROFILE_SYMBOLS,
 	.needs_more = needs_more,
 	.inlines = true,

@@ -3,6 +3,7 @@
 #define OPFS_TREE_ASK_H
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "base/cache.h"
@@ -28,6 +29,7 @@ struct tree {
 	struct resolver *resolver;
 	struct spans *spans;
 	struct others others;
+	atomic_ullong nr_made; /* texts */
 };
 
 /* A question to the tree, and who asks it. */

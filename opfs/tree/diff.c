@@ -59,7 +59,7 @@ static int without(const struct ask *a, const struct place *side,
 	if (!spec)
 		return ask_no_memory(a);
 	spec_value_put(TAKE(spec->values[tag->id]));
-	rc = tree_select(a, side->cat, spec, NULL, &sel);
+	rc = tree_select(a, side->cat, spec, NULL, NULL, &sel);
 	return rc ? rc
 		  : place_init(to, PLACE_PROFILE, side->cat, spec, sel, NULL, NULL,
 			       a->err);

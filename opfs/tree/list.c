@@ -12,10 +12,10 @@
 #include "opfs/tree/value.h"
 #include "opfs/tree/values.h"
 
-/* Entries of a directory that is listed; those beyond are not listed and resolve. */
-enum { MAX_ENTRIES = 24 };
+/* Images of a directory that has an entry "image:NAME" for each: not for more. */
+enum { MAX_IMAGE_LINKS = 50 };
 
-/* Tags that get a link where they tell samples apart; those of fields follow. */
+/* Tags that get a link; those of fields follow. */
 static const enum spec_tag_id link_tags[] = { SPEC_IMAGE, SPEC_LIB_IMAGE, SPEC_SYMBOL,
 					      SPEC_CALLS, SPEC_CALLERS,   SPEC_THROUGH };
 enum { NR_OWN_LINKS = sizeof(link_tags) / sizeof(link_tags[0]) };
@@ -25,13 +25,14 @@ static size_t nr_links(void)
 	return NR_OWN_LINKS + spec_nr_fields;
 }
 
-static enum spec_tag_id link_tag(size_t i)
+static const struct spec_tag *link_tag(size_t i)
 {
-	return i < NR_OWN_LINKS ? link_tags[i] : spec_fields[i - NR_OWN_LINKS].tag;
+	return &spec_tags[i < NR_OWN_LINKS ? link_tags[i]
+					   : spec_fields[i - NR_OWN_LINKS].tag];
 }
 
-/* Counts and unit masks differ from event to event anyway: they tell samples apart only
- * where those of one event differ. */
+/* Counts and unit masks mostly follow from the event: they tell samples apart only where
+ * those of one event differ. */
 struct event_seen {
 	const struct spec_name *first[16];
 	size_t nr;
@@ -48,67 +49,73 @@ static const struct spec_name *first_of_event(struct event_seen *seen,
 	return n;
 }
 
-static bool is_other(const struct ask *a, const struct catalog *cat,
-		     const struct spec_field *field, const struct catalog_file *x,
-		     const struct catalog_file *y, const struct spec_name *event)
-{
-	const struct spec_tag *tag = &spec_tags[field->tag];
-	const char *of_x, *of_y;
-
-	if (tag->kind == SPEC_TAG_NUMBERS)
-		return spec_field_number(field, field->separated ? &x->name : event) !=
-		       spec_field_number(field, &y->name);
-	of_x = tree_task_text(a, cat, x, tag);
-	of_y = tree_task_text(a, cat, y, tag);
-	return of_x != of_y && (!of_x || !of_y || strcmp(of_x, of_y) != 0);
-}
-
-void tree_axes(const struct ask *a, const struct place *p, struct axes *out)
+static bool differ(const struct place *p, const struct spec_field *field)
 {
 	struct event_seen seen = { 0 };
-	bool *many = out->many;
-	const struct catalog_file *first;
 
-	*out = (struct axes){ 0 };
-	if (!p->sel || !p->sel->nr)
-		return;
-	first = &p->cat->files[p->sel->files[0]];
-	first_of_event(&seen, &first->name);
-	for (size_t i = 1; i < p->sel->nr; i++) {
-		const struct catalog_file *f = &p->cat->files[p->sel->files[i]];
-		const struct spec_name *event = first_of_event(&seen, &f->name);
+	for (size_t i = 0; i < p->sel->nr; i++) {
+		const struct spec_name *n = &p->cat->files[p->sel->files[i]].name;
 
-		many[SPEC_IMAGE] |= f->app != first->app;
-		many[SPEC_LIB_IMAGE] |= f->image != first->image;
-		many[SPEC_EVENT] |= event != &first->name;
-		for (size_t k = 0; k < spec_nr_fields; k++) {
-			const struct spec_field *field = &spec_fields[k];
-
-			many[field->tag] |= !many[field->tag] &&
-					    is_other(a, p->cat, field, first, f, event);
-		}
+		if (spec_field_number(field, n) !=
+		    spec_field_number(field, first_of_event(&seen, n)))
+			return true;
 	}
-	many[SPEC_SYMBOL] = p->sel->samples > 0;
-	many[SPEC_CALLS] = many[SPEC_CALLERS] = many[SPEC_THROUGH] = place_has_stacks(p);
+	return false;
 }
 
-const struct spec_tag *tree_nest(const struct place *p, const struct axes *axes)
+const struct spec_tag *tree_nest(const struct place *p)
 {
-	if (axes->many[SPEC_EVENT] && !p->spec->values[SPEC_EVENT] &&
-	    !p->spec->values[SPEC_IMAGE])
-		return &spec_tags[SPEC_EVENT];
-	if (axes->many[SPEC_IMAGE] && !p->spec->values[SPEC_IMAGE])
-		return &spec_tags[SPEC_IMAGE];
-	return NULL;
+	if (!p->listed || p->base || !p->sel || !p->sel->nr ||
+	    p->spec->values[SPEC_IMAGE])
+		return NULL;
+	return &spec_tags[p->spec->values[SPEC_EVENT] ? SPEC_IMAGE : SPEC_EVENT];
 }
 
-/* ---- one listed directory of a profile, entry by entry */
-
-static bool is_linked(const struct place *p, const struct axes *axes,
-		      const struct spec_tag *nest, enum spec_tag_id id)
+/* Has the directory a link of this tag? */
+static bool is_linked(const struct ask *a, const struct place *p,
+		      const struct spec_tag *tag)
 {
-	return axes->many[id] && !p->spec->values[id] && (!nest || nest->id != id);
+	const struct spec_field *field = spec_field_of(tag->id);
+
+	if (!p->listed || p->base || p->spec->values[tag->id] || tree_nest(p) == tag)
+		return false;
+	if (tag->id == SPEC_SYMBOL)
+		return p->sel->samples > 0;
+	if (field && tag->kind == SPEC_TAG_NUMBERS && !field->separated)
+		return differ(p, field);
+	return tree_has_values(a, p, tag);
 }
+
+/* The tags of which each value has a link TAG:NAME. */
+static const enum spec_tag_id value_links[] = { SPEC_EVENT, SPEC_IMAGE };
+enum { NR_VALUE_LINKS = sizeof(value_links) / sizeof(value_links[0]) };
+
+static size_t count_apps(const struct place *p)
+{
+	CLEANUP(free_ptr) bool *seen = calloc(p->cat->nr_images + 1, sizeof(*seen));
+	size_t nr = 0;
+
+	for (size_t i = 0; seen && i < p->sel->nr; i++) {
+		uint32_t app = p->cat->files[p->sel->files[i]].app;
+
+		nr += !seen[app];
+		seen[app] = true;
+	}
+	return seen ? nr : SIZE_MAX;
+}
+
+/* Its values as they are listed, if they have links in a directory. */
+static int linked_values(const struct ask *a, const struct place *p,
+			 const struct spec_tag *tag, struct names *out)
+{
+	if (!p->listed || p->base || p->spec->values[tag->id])
+		return 0;
+	if (tag->id == SPEC_IMAGE && count_apps(p) > MAX_IMAGE_LINKS)
+		return 0;
+	return tree_value_names(a, p, tag, out);
+}
+
+/* ---- the directory of a profile, entry by entry */
 
 /* What the tags leave of the files; -EINVAL: this one is not there. */
 static int emit_report(const struct ask *a, const struct place *p, const struct report *r,
@@ -126,6 +133,21 @@ static int emit_report(const struct ask *a, const struct place *p, const struct 
 	return lister_add(l, r->name, r->entries ? PLACE_ENTRIES : PLACE_FILE);
 }
 
+/* Is it one of the functions that a link leads to?  There are so many that programs which
+ * follow links would not come to an end among all files of each. */
+static bool is_function(const struct place *p)
+{
+	return !p->listed && p->spec->values[SPEC_SYMBOL];
+}
+
+/* Among the files of a place, or of its `more`. */
+static bool is_listed(const struct place *p, const struct report *r, bool more)
+{
+	if (tree_in_more(p, r) != more || (r->whole && place_narrows(p->spec)))
+		return false;
+	return more || !is_function(p) || r->basic || r->symbol;
+}
+
 static int emit_reports(const struct ask *a, const struct place *p, bool more,
 			struct lister *l)
 {
@@ -133,20 +155,21 @@ static int emit_reports(const struct ask *a, const struct place *p, bool more,
 	int rc = 0;
 
 	for (size_t i = 0; i < set->nr && !rc; i++)
-		if (tree_in_more(p, set->all[i]) == more)
+		if (is_listed(p, set->all[i], more))
 			rc = emit_report(a, p, set->all[i], l);
 	return rc;
 }
 
-static int emit_event_links(const struct ask *a, const struct place *p, struct lister *l)
+static int emit_value_links(const struct ask *a, const struct place *p,
+			    const struct spec_tag *tag, struct lister *l)
 {
-	CLEANUP(names_fini) struct names events = { 0 };
-	int rc = tree_value_names(a, p, &spec_tags[SPEC_EVENT], &events);
+	CLEANUP(names_fini) struct names values = { 0 };
+	int rc = linked_values(a, p, tag, &values);
 
-	for (size_t i = 0; i < events.len && l->nr < MAX_ENTRIES && !rc; i++) {
+	for (size_t i = 0; i < values.len && !rc; i++) {
 		CLEANUP(strbuf_fini) struct strbuf name = { 0 };
 
-		strbuf_printf(&name, "event:%s", events.data[i]);
+		strbuf_printf(&name, "%s:%s", tag->name, values.data[i]);
 		if (strbuf_error(&name))
 			return -ENOMEM;
 		rc = lister_add(l, name.data, PLACE_LINK);
@@ -156,23 +179,18 @@ static int emit_event_links(const struct ask *a, const struct place *p, struct l
 
 int tree_list_profile(const struct ask *a, const struct place *p, struct lister *l)
 {
-	const struct spec_tag *nest;
-	struct axes axes;
+	const struct spec_tag *nest = tree_nest(p);
 	int rc = emit_reports(a, p, false, l);
 
-	if (!rc)
+	if (!rc && p->listed)
 		rc = lister_add(l, "more", PLACE_LINK);
-	if (rc || !p->listed)
-		return rc;
-	tree_axes(a, p, &axes);
-	nest = tree_nest(p, &axes);
-	if (nest)
+	if (!rc && nest)
 		rc = lister_add(l, nest->name, PLACE_VALUES);
 	for (size_t i = 0; i < nr_links() && !rc; i++)
-		if (is_linked(p, &axes, nest, link_tag(i)) && l->nr < MAX_ENTRIES)
-			rc = lister_add(l, spec_tags[link_tag(i)].name, PLACE_LINK);
-	if (!rc && nest && nest->id == SPEC_EVENT)
-		rc = emit_event_links(a, p, l);
+		if (is_linked(a, p, link_tag(i)))
+			rc = lister_add(l, link_tag(i)->name, PLACE_LINK);
+	for (size_t i = 0; i < NR_VALUE_LINKS && !rc; i++)
+		rc = emit_value_links(a, p, &spec_tags[value_links[i]], l);
 	return rc;
 }
 
@@ -181,17 +199,20 @@ int tree_list_more(const struct ask *a, const struct place *p, struct lister *l)
 	return emit_reports(a, p, true, l);
 }
 
-/* A name of emit_event_links(): the event behind "event:". */
-static bool is_event_link(const struct place *p, const char *listed)
+/* Has the directory a link "TAG:VALUE"? */
+static bool is_value_link(const struct place *p, const struct spec_word *word)
 {
-	CLEANUP(names_fini) struct names events = { 0 };
+	CLEANUP(names_fini) struct names values = { 0 };
 	struct err ignored = { 0 };
 	struct ask a = { .err = &ignored };
+	bool is = false;
 
-	if (tree_value_names(&a, p, &spec_tags[SPEC_EVENT], &events))
+	for (size_t i = 0; i < NR_VALUE_LINKS && !is; i++)
+		is = value_links[i] == word->tag->id;
+	if (!is || linked_values(&a, p, word->tag, &values))
 		return false;
-	for (size_t i = 0; i < events.len; i++)
-		if (!strcmp(events.data[i], listed))
+	for (size_t i = 0; i < values.len; i++)
+		if (!strcmp(values.data[i], word->value))
 			return true;
 	return false;
 }
@@ -199,19 +220,14 @@ static bool is_event_link(const struct place *p, const char *listed)
 char *tree_link(const struct ask *a, const struct place *p, const char *name)
 {
 	struct strbuf target = { 0 };
-	const struct spec_tag *nest;
 	struct spec_word word;
-	struct axes axes;
 
 	if (!spec_word_parse(name, strlen(name), &word))
 		return NULL;
-	tree_axes(a, p, &axes);
-	nest = tree_nest(p, &axes);
-	if (word.value && word.tag->id == SPEC_EVENT && nest == word.tag &&
-	    is_event_link(p, word.value))
-		strbuf_printf(&target, "event/%s", word.value);
+	if (word.value && is_value_link(p, &word))
+		strbuf_printf(&target, "%s:/%s", word.tag->name, word.value);
 	for (size_t i = 0; i < nr_links() && !word.colon; i++)
-		if (word.tag->id == link_tag(i) && is_linked(p, &axes, nest, link_tag(i)))
+		if (word.tag == link_tag(i) && is_linked(a, p, word.tag))
 			strbuf_printf(&target, "%s:", name);
 	return target.len ? strbuf_take(&target) : NULL;
 }

@@ -13,14 +13,9 @@ int tree_list_more(const struct ask *a, const struct place *p, struct lister *l)
 /* The values of a tag, and what can follow the beginning of one. */
 int tree_list_values(const struct ask *a, const struct place *p, struct lister *l);
 
-/* Which tags can still tell samples of a place apart: they have more than one value. */
-struct axes {
-	bool many[SPEC_NR_TAGS];
-};
-void tree_axes(const struct ask *a, const struct place *p, struct axes *out);
-/* In a listed place: the tag that has a real directory there, NULL: none. */
-const struct spec_tag *tree_nest(const struct place *p, const struct axes *axes);
-/* Where a listed place has a link of that name, its target (heap), else NULL. */
+/* The tag whose values are a directory in that of a profile, NULL: none. */
+const struct spec_tag *tree_nest(const struct place *p);
+/* Where there is a link of that name, its target (heap), else NULL. */
 char *tree_link(const struct ask *a, const struct place *p, const char *name);
 
 #endif

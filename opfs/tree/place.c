@@ -181,6 +181,24 @@ static bool same_task(const struct spec_task *a, const struct spec_task *b)
 	       !strcmp(a->comm ? a->comm : "", b->comm ? b->comm : "");
 }
 
+const char *place_image_path(const struct place *p)
+{
+	bool app = p->spec && p->spec->values[SPEC_IMAGE] != NULL;
+	uint32_t image = CATALOG_NO_IMAGE;
+
+	if (!p->sel || (!app && !p->spec->values[SPEC_LIB_IMAGE]))
+		return NULL;
+	for (size_t i = 0; i < p->sel->nr; i++) {
+		const struct catalog_file *f = &p->cat->files[p->sel->files[i]];
+		uint32_t its = app ? f->app : f->image;
+
+		if (image != CATALOG_NO_IMAGE && image != its)
+			return NULL;
+		image = its;
+	}
+	return image == CATALOG_NO_IMAGE ? NULL : p->cat->images[image].shown;
+}
+
 const struct spec_task *place_task(const struct place *p, const struct viewer *reader)
 {
 	const struct spec_task *task = NULL;

@@ -50,7 +50,7 @@ struct selection {
 
 struct place {
 	enum place_kind kind;
-	bool listed;         /* reached through listed names only: may nest */
+	bool listed;         /* lists axes too: what a link leads to does not */
 	struct catalog *cat; /* reference; NULL at the root */
 	struct spec *spec;   /* reference: sessions and tags so far; NULL at the root */
 	const struct spec_tag *tag; /* the tag whose value is open, or NULL */
@@ -135,6 +135,9 @@ uint64_t place_samples(const struct place *p);
 uint64_t place_self(const struct place *p);
 uint64_t place_session_samples(const struct place *p);
 uint64_t place_mtime_ns(const struct place *p);
+/* The path, or other name, of the one image that a directory of image: or lib-image: has,
+ * or NULL. */
+const char *place_image_path(const struct place *p);
 /* The process whose samples a directory of tgid: has, or the thread of tid:, or NULL:
  * several, not known, or not for @reader.  Dies with the place. */
 const struct spec_task *place_task(const struct place *p, const struct viewer *reader);

@@ -313,10 +313,11 @@ static int select_symbols(const struct ask *a, struct catalog *cat,
 }
 
 int tree_select(const struct ask *a, struct catalog *cat, const struct spec *spec,
-		const struct spec_tag *prefix, struct selection **out)
+		const struct spec_tag *prefix, const struct selection *of,
+		struct selection **out)
 {
 	CLEANUP(selection_putp) struct selection *s = NULL;
-	int rc = tree_select_files(a, cat, spec, prefix, &s);
+	int rc = tree_select_files(a, cat, spec, prefix, of, &s);
 
 	if (!rc && tree_has_frames(spec) && !prefix && s->nr)
 		rc = select_stacks(a, cat, spec, &s);

@@ -10,11 +10,13 @@
 /**
  * tree_select - the sample files that a specification selects
  * @prefix: NULL, or a tag of images whose value in @spec is the beginning of a path
+ * @of: NULL, or the selection that @spec narrows, see tree_select_files()
  * An empty selection is no failure.  -EAGAIN if the viewer is quick and it would take
  * time.
  */
 int tree_select(const struct ask *a, struct catalog *cat, const struct spec *spec,
-		const struct spec_tag *prefix, struct selection **out);
+		const struct spec_tag *prefix, const struct selection *of,
+		struct selection **out);
 
 /* Which files of arcs a specification selects: appended to keys. */
 void tree_arcs_key(const struct spec *spec, struct strbuf *key);

@@ -10,16 +10,6 @@
 #include "opfs/tree/sessions.h"
 #include "opfs/tree/step.h"
 
-static int enter_one(const struct ask *a, const char *session, const char *typed,
-		     struct place *to)
-{
-	CLEANUP(strbuf_fini) struct strbuf listed = { 0 };
-	char *names[] = { (char *)session };
-
-	tree_listed_session(session, &listed);
-	return tree_enter_sessions(a, names, 1, !strcmp(strbuf_str(&listed), typed), to);
-}
-
 /* A tag without a session means "current". */
 static int step_tag(const struct ask *a, const char *name, const struct spec_word *word,
 		    struct place *to)
@@ -32,9 +22,10 @@ static int step_tag(const struct ask *a, const char *name, const struct spec_wor
 		return tree_session_value(a, word->value, to);
 	if (word->tag->kind == SPEC_TAG_SPAN && word->value)
 		return tree_span_value(a, word->tag, word->value, to);
-	rc = tree_enter_sessions(a, names, 1, false, &current);
+	rc = tree_enter_sessions(a, names, 1, &current);
 	if (rc)
 		return rc;
+	current.listed = false; /* its links are not here */
 	if (word->tag->id == SPEC_SESSION || word->tag->kind == SPEC_TAG_SPAN)
 		rc = place_init(to, PLACE_VALUES, current.cat, current.spec, current.sel,
 				word->tag, NULL, a->err);
@@ -60,7 +51,7 @@ int tree_step_root(const struct ask *a, const struct place *from, const char *na
 	}
 	session = tree_one_session(a->t, name, a->v);
 	if (session)
-		return enter_one(a, session, name, to);
+		return tree_enter_sessions(a, &session, 1, to);
 	if (spec_word_parse(name, strlen(name), &word))
 		return step_tag(a, name, &word, to);
 	return tree_no_session(a, name);

@@ -25,10 +25,15 @@ static void add_files(const struct report_set *set, struct strbuf *out)
 static void add_tags(struct strbuf *out)
 {
 	strbuf_puts(out, "\nTags that refine a directory, in any order, each once:\n");
-	for (size_t i = 0; i < SPEC_NR_TAGS; i++)
+	for (size_t i = 0; i < SPEC_NR_TAGS; i++) {
 		strbuf_printf(out, "  %-18s %s\n",
 			      *spec_tags[i].name ? spec_tags[i].name : "NAME",
 			      spec_tags[i].doc);
+		for (size_t k = 0; k < SPEC_NR_WORDS && i == SPEC_WITH; k++)
+			if (spec_words[k].tag == SPEC_WITH)
+				strbuf_printf(out, "    %-18s %s\n", spec_words[k].name,
+					      spec_words[k].doc);
+	}
 }
 
 static void readme(const struct tree *t, struct strbuf *out)
@@ -99,7 +104,8 @@ static int status(struct tree *t, const struct viewer *v, struct strbuf *out,
 		return rc;
 	strbuf_printf(out, "Session directory: %s\n", catalog_store_path(t->store));
 	if (t->o.about)
-		strbuf_printf(out, "Mount: %s\n", t->o.about);
+		strbuf_printf(out, "Mount: %s\nReports made: %llu\n", t->o.about,
+			      atomic_load(&t->nr_made));
 	strbuf_puts(out, "\nSessions:\n");
 	for (size_t i = 0; i < sessions.len; i++) {
 		if (viewer_gone(v))

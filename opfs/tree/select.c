@@ -127,14 +127,17 @@ struct selection *tree_selection_of(struct selection *s, uint64_t samples)
 	return n;
 }
 
-/* Of files [from, end) those that @by selects; of arcs, by application and caller. */
+/* Of @nr files, those from @first on, or @of, those that @by selects; of arcs, by
+ * application and caller. */
 static struct selection *pick_files(const struct ask *a, const struct catalog *cat,
-				    size_t from, size_t end, const struct spec_select *by)
+				    const uint32_t *of, size_t first, size_t nr,
+				    const struct spec_select *by)
 {
 	const struct viewer *reader = tree_reader(a->t, a->v);
-	struct selection *s = new_selection(end - from);
+	struct selection *s = new_selection(nr);
 
-	for (size_t i = from; s && i < end; i++) {
+	for (size_t k = 0; s && k < nr; k++) {
+		uint32_t i = of ? of[k] : (uint32_t)(first + k);
 		const struct catalog_file *f = &cat->files[i];
 		struct spec_match_file file = { .name = &f->name,
 						.app = f->app,
@@ -143,14 +146,15 @@ static struct selection *pick_files(const struct ask *a, const struct catalog *c
 
 		if (!spec_select_file(by, &file))
 			continue;
-		s->files[s->nr++] = (uint32_t)i;
+		s->files[s->nr++] = i;
 		s->samples += f->total;
 	}
 	return s;
 }
 
 int tree_select_files(const struct ask *a, struct catalog *cat, const struct spec *spec,
-		      const struct spec_tag *prefix, struct selection **out)
+		      const struct spec_tag *prefix, const struct selection *of,
+		      struct selection **out)
 {
 	CLEANUP(free_select) struct spec_select by = { 0 };
 	struct select_ctx ctx = { a, cat };
@@ -161,7 +165,8 @@ int tree_select_files(const struct ask *a, struct catalog *cat, const struct spe
 	rc = spec_select_init(&by, spec, &match, prefix, a->err);
 	if (rc)
 		return rc;
-	*out = pick_files(a, cat, 0, cat->nr_flat, &by);
+	*out = pick_files(a, cat, of ? of->files : NULL, 0, of ? of->nr : cat->nr_flat,
+			  &by);
 	return *out ? 0 : ask_no_memory(a);
 }
 
@@ -179,7 +184,7 @@ int tree_select_arcs(const struct ask *a, struct catalog *cat, const struct spec
 	rc = spec_select_init(&by, spec, &match, NULL, a->err);
 	if (rc)
 		return rc;
-	arcs = pick_files(a, cat, cat->nr_flat, cat->nr_files, &by);
+	arcs = pick_files(a, cat, NULL, cat->nr_flat, cat->nr_files - cat->nr_flat, &by);
 	both = arcs ? new_selection(flat->nr + arcs->nr) : NULL;
 	if (!both)
 		return ask_no_memory(a);

@@ -11,11 +11,14 @@
  * tree_select_files - the sample files that a specification selects
  * Whatever symbol: says.
  * @prefix: NULL, or a tag of images whose value in @spec is the beginning of a path
+ * @of: NULL, or what a specification selects of which @spec has all tags: more tags never
+ *	select more
  * An empty selection is no failure.  -EAGAIN if the viewer is quick and it would take
  * time.
  */
 int tree_select_files(const struct ask *a, struct catalog *cat, const struct spec *spec,
-		      const struct spec_tag *prefix, struct selection **out);
+		      const struct spec_tag *prefix, const struct selection *of,
+		      struct selection **out);
 
 /* The same files as @s, with other samples.  NULL: no memory. */
 struct selection *tree_selection_of(struct selection *s, uint64_t samples);

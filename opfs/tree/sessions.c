@@ -330,7 +330,7 @@ int tree_enter_in(const struct ask *a, const char *dir, const struct spec *spec,
 	if (!copy)
 		return ask_no_memory(a);
 	rc = dir ? tree_catalog(a, dir, spec, &cat) : load(a, spec, &cat);
-	rc = rc ? rc : tree_select(a, cat, copy, NULL, &sel);
+	rc = rc ? rc : tree_select(a, cat, copy, NULL, NULL, &sel);
 	if (rc)
 		return rc;
 	if (place_narrows(spec) && !ask_selects(a, sel))
@@ -338,14 +338,14 @@ int tree_enter_in(const struct ask *a, const char *dir, const struct spec *spec,
 	return place_init(to, PLACE_PROFILE, cat, copy, sel, NULL, NULL, a->err);
 }
 
-int tree_enter_sessions(const struct ask *a, char *const *names, size_t nr, bool listed,
+int tree_enter_sessions(const struct ask *a, char *const *names, size_t nr,
 			struct place *to)
 {
 	CLEANUP(spec_putp) struct spec *spec = spec_new(names, nr);
 	int rc = spec ? tree_enter_in(a, NULL, spec, to) : ask_no_memory(a);
 
 	if (!rc)
-		to->listed = listed;
+		to->listed = true;
 	return rc;
 }
 
@@ -354,7 +354,7 @@ int tree_session_value(const struct ask *a, const char *raw, struct place *to)
 	CLEANUP(names_fini) struct names list = { 0 };
 	int rc = tree_session_list(a, raw, &list);
 
-	return rc ? rc : tree_enter_sessions(a, list.data, list.len, false, to);
+	return rc ? rc : tree_enter_sessions(a, list.data, list.len, to);
 }
 
 static const struct spans_row *row_of(const struct spans_list *l, const char *name)
@@ -424,7 +424,10 @@ int tree_span_value(const struct ask *a, const struct spec_tag *tag, const char 
 	CLEANUP(spec_putp) struct spec *spec = NULL;
 	int rc = span_spec(a, tag, raw, &spec);
 
-	return rc ? rc : tree_span_enter(a, spec, to);
+	rc = rc ? rc : tree_span_enter(a, spec, to);
+	if (!rc)
+		to->listed = true;
+	return rc;
 }
 
 int tree_session_exclude(const struct ask *a, const struct place *from, const char *raw,

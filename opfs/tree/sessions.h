@@ -14,8 +14,8 @@ int tree_sessions(const struct tree *t, const struct viewer *v, struct names *ou
 char *tree_one_session(const struct tree *t, const char *raw, const struct viewer *v);
 /* -ENOENT, with a message that names those there are. */
 int tree_no_session(const struct ask *a, const char *typed);
-/* The place of a sum of sessions.  @listed: by its exact name at the root. */
-int tree_enter_sessions(const struct ask *a, char *const *names, size_t nr, bool listed,
+/* The place of a sum of sessions. */
+int tree_enter_sessions(const struct ask *a, char *const *names, size_t nr,
 			struct place *to);
 /* As tree_enter_sessions(), with the other tags of @spec.  @dir: NULL, or another
  * session directory.  Refuses an empty selection unless only sessions were asked for. */

@@ -53,40 +53,11 @@ static int step_link(const struct ask *a, const struct place *from, char *target
 	return rc;
 }
 
-/* Has the tag any value here? */
-static int has_values(const struct ask *a, const struct place *from,
-		      const struct spec_tag *tag, bool *any)
-{
-	const struct spec_field *field = spec_field_of(tag->id);
-	CLEANUP(names_fini) struct names values = { 0 };
-	int rc;
-
-	*any = false;
-	if (tag->kind == SPEC_TAG_TASKS || tree_is_exclusion(tag) ||
-	    tag->id == SPEC_SESSION_EXCLUDE) {
-		rc = tree_value_names(a, from, tag, &values);
-		*any = values.len > 0;
-		return rc;
-	}
-	if (tag->kind == SPEC_TAG_FRAMES) {
-		*any = place_has_stacks(from);
-		return 0;
-	}
-	/* every file has an event, images ...; which symbols takes time */
-	if (!field || !field->separated)
-		*any = from->sel->nr > 0;
-	for (size_t i = 0; i < from->sel->nr && !*any; i++)
-		*any = spec_field_number(field,
-					 &from->cat->files[from->sel->files[i]].name) >=
-		       0;
-	return 0;
-}
-
 /* "TAG" or "TAG:": the directory of its values. */
 static int step_values(const struct ask *a, const struct place *from,
 		       const struct spec_tag *tag, struct place *to)
 {
-	bool any, of_base = tree_is_base_tag(from, tag);
+	bool of_base = tree_is_base_tag(from, tag);
 	struct place side;
 	int rc;
 
@@ -95,8 +66,7 @@ static int step_values(const struct ask *a, const struct place *from,
 	rc = of_base ? tree_base_side(a, from, tag, &side) : 0;
 	if (rc)
 		return rc;
-	rc = has_values(a, of_base ? &side : from, tag, &any);
-	if (!rc && !any)
+	if (!tree_has_values(a, of_base ? &side : from, tag))
 		rc = tree_no_value(a, of_base ? &side : from, tag, NULL);
 	if (of_base)
 		place_fini(&side);
@@ -172,19 +142,6 @@ static int step_elsewhere(const struct ask *a, const struct place *from, const c
 	return rc == -ENOENT ? tree_is_here(a, from, tree_report(a, name)) : rc;
 }
 
-/* "event" or "image" where it is listed as a directory. */
-static bool is_nest(const struct ask *a, const struct place *from, const char *name)
-{
-	const struct spec_tag *nest;
-	struct axes axes;
-
-	if (!from->listed || (strcmp(name, "event") && strcmp(name, "image")))
-		return false;
-	tree_axes(a, from, &axes);
-	nest = tree_nest(from, &axes);
-	return nest && !strcmp(nest->name, name);
-}
-
 static bool is_file(const struct ask *a, const struct place *from,
 		    const struct report *report)
 {
@@ -222,14 +179,16 @@ static int step_closed(const struct ask *a, const struct place *from, const char
 	if (!strcmp(name, "more"))
 		target = strdup("more:");
 	else
-		target = from->listed ? tree_link(a, from, name) : NULL;
+		target = tree_link(a, from, name);
 	if (target)
 		return step_link(a, from, target, to);
 	if (!spec_word_parse(name, len, &word))
 		return step_default(a, from, name, to);
 	rc = step_tag(a, from, &word, to);
-	if (!rc && is_nest(a, from, name))
-		to->listed = true;
+	/* what TAG: holds is what links lead to */
+	if (!rc)
+		to->listed = word.value ? to->kind == PLACE_PROFILE
+					: !word.colon && tree_nest(from) == word.tag;
 	return rc;
 }
 
@@ -259,12 +218,23 @@ int tree_step_more(const struct ask *a, const struct place *from, const char *na
 		       "more: holds the slow files only; there is no \"%.100s\"", name);
 }
 
-/* Another part of the open value, which already names something; else what it would be
+/* Another part of the open value. */
+int tree_step_prefix(const struct ask *a, const struct place *from, const char *name,
+		     struct place *to)
+{
+	int rc = tree_value_join(a, from, name, to);
+
+	if (!rc)
+		to->listed = to->kind == PLACE_PROFILE;
+	return rc;
+}
+
+/* The same, which already names something; else what it would be
  * behind any other tag. */
 static int step_on(const struct ask *a, const struct place *from, const char *name,
 		   struct place *to)
 {
-	int rc = tree_value_join(a, from, name, to);
+	int rc = tree_step_prefix(a, from, name, to);
 
 	if (rc != -ENOENT || tree_ends_open(from->value))
 		return rc;

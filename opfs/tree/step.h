@@ -12,6 +12,9 @@ int tree_step_profile(const struct ask *a, const struct place *from, const char 
 /* One of the values of a tag. */
 int tree_step_values(const struct ask *a, const struct place *from, const char *name,
 		     struct place *to);
+/* Another component of a value that is the beginning of an image's path. */
+int tree_step_prefix(const struct ask *a, const struct place *from, const char *name,
+		     struct place *to);
 int tree_step_more(const struct ask *a, const struct place *from, const char *name,
 		   struct place *to);
 

@@ -180,6 +180,7 @@ static int make(void *ctx, const struct viewer *v, void **obj, size_t *bytes,
 	tree_job_fini(&j);
 	if (rc)
 		return rc;
+	m->t->nr_made++;
 	*obj = text;
 	*bytes = text_bytes(text);
 	return 0;

@@ -109,7 +109,7 @@ static const struct place_ops {
 	[PLACE_PROFILE] = { .step = tree_step_profile, .list = tree_list_profile },
 	[PLACE_CALLS] = { .step = tree_step_browse, .list = tree_list_browse },
 	[PLACE_VALUES] = { .step = tree_step_values, .list = tree_list_values },
-	[PLACE_PREFIX] = { .step = tree_value_join, .list = tree_list_values },
+	[PLACE_PREFIX] = { .step = tree_step_prefix, .list = tree_list_values },
 	[PLACE_MORE] = { .step = tree_step_more, .list = tree_list_more },
 	[PLACE_ENTRIES] = { .step = tree_step_entries, .list = tree_list_entries },
 	[PLACE_EVENTS] = { .step = tree_step_events, .list = tree_list_events },

@@ -20,11 +20,6 @@ bool tree_is_exclusion(const struct spec_tag *tag)
 
 /* ---- what is there */
 
-const char *tree_short_name(const struct catalog_image *img)
-{
-	return img->label ? img->label : img->base;
-}
-
 static bool listed_as(const char *name, const char *raw)
 {
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
@@ -38,7 +33,7 @@ static uint32_t cut_image(const struct catalog *cat, const char *raw, const char
 {
 	for (uint32_t i = 0; i < cat->nr_images; i++) {
 		const struct catalog_image *img = &cat->images[i];
-		const char *names[] = { tree_short_name(img), img->shown };
+		const char *names[] = { img->listed, img->shown };
 
 		for (size_t n = 0; n < 2; n++) {
 			if (strlen(names[n]) < SPEC_LISTED_MAX / 3 ||
@@ -199,7 +194,7 @@ static int whole_value(const struct ask *a, const struct place *from,
 	spec = spec_with(from->spec, tag, v);
 	if (!spec)
 		return ask_no_memory(a);
-	rc = tree_select(a, from->cat, spec, NULL, &sel);
+	rc = tree_select(a, from->cat, spec, NULL, from->sel, &sel);
 	if (rc || !ask_selects(a, sel))
 		return rc;
 	*done = true;
@@ -226,7 +221,7 @@ static int begun_value(const struct ask *a, const struct place *from,
 		spec = spec_with(from->spec, tag, v);
 		if (!spec)
 			return ask_no_memory(a);
-		rc = tree_select(a, from->cat, spec, tag, &sel);
+		rc = tree_select(a, from->cat, spec, tag, from->sel, &sel);
 		found = !rc && sel->nr;
 		if (found && tag->id == SPEC_DEFAULT)
 			rc = tree_names_image(a, from->cat, v, true, &found);
@@ -287,7 +282,7 @@ static int reopened(const struct ask *a, const struct place *from, struct place 
 	if (!spec)
 		return ask_no_memory(a);
 	spec_value_put(TAKE(spec->values[from->tag->id]));
-	rc = tree_select(a, from->cat, spec, NULL, &sel);
+	rc = tree_select(a, from->cat, spec, NULL, NULL, &sel);
 	return rc ? rc
 		  : place_init(base, PLACE_PROFILE, from->cat, spec, sel, NULL, NULL,
 			       a->err);

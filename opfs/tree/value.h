@@ -26,8 +26,6 @@ bool tree_is_exclusion(const struct spec_tag *tag);
 /* Does a value mean an image at all, selected or not?  @prefix: or its beginning. */
 int tree_names_image(const struct ask *a, struct catalog *cat, const struct spec_value *v,
 		     bool prefix, bool *found);
-/* The short name of an image: regions of memory with the same label are one. */
-const char *tree_short_name(const struct catalog_image *img);
 /* What a tag says of a file's process; NULL: it is not known, or not for who asks. */
 const char *tree_task_text(const struct ask *a, const struct catalog *cat,
 			   const struct catalog_file *f, const struct spec_tag *tag);

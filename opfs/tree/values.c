@@ -47,25 +47,6 @@ static bool *used_images(const struct place *p, enum spec_tag_id id)
 	return used;
 }
 
-/* Counts for every short name the images that it could mean, saturating at 2. */
-static int count_short(const struct catalog *cat, const bool *used, struct map *counts)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < cat->nr_images && !rc; i++) {
-		const char *name = tree_short_name(&cat->images[i]);
-		uint64_t seen = 0, mine = cat->images[i].label ? 1 : 2;
-
-		if (!used[i])
-			continue;
-		/* 1: regions of one label; 2: one file; more: several things */
-		if (map_get(counts, name, strlen(name), &seen))
-			mine = seen == 1 && mine == 1 ? 1 : 3;
-		rc = map_set(counts, name, strlen(name), mine);
-	}
-	return rc;
-}
-
 /* Is there a kernel to be named as a whole, and no image called as that is? */
 static bool has_kernel(const struct catalog *cat, const bool *used)
 {
@@ -120,19 +101,11 @@ static int image_names(const struct ask *a, const struct place *p,
 		       const struct spec_tag *tag, struct names *out)
 {
 	CLEANUP(free_ptr) bool *used = used_images(p, tag->id);
-	CLEANUP(map_fini) struct map counts = { 0 };
-	int rc = used ? count_short(p->cat, used, &counts) : -ENOMEM;
+	int rc = used ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < p->cat->nr_images && !rc; i++) {
-		const struct catalog_image *img = &p->cat->images[i];
-		const char *name = tree_short_name(img);
-		uint64_t count = 0;
-
-		if (!used[i])
-			continue;
-		map_get(&counts, name, strlen(name), &count);
-		rc = add_listed(out, count <= 2 ? name : img->shown);
-	}
+	for (size_t i = 0; i < p->cat->nr_images && !rc; i++)
+		if (used[i])
+			rc = add_listed(out, p->cat->images[i].listed);
 	if (!rc && tag->id == SPEC_LIB_IMAGE && has_kernel(p->cat, used))
 		rc = add_listed(out, SPEC_MATCH_KERNEL);
 	if (rc)
@@ -270,6 +243,36 @@ int tree_value_names(const struct ask *a, const struct place *p,
 	default:
 		return tree_words(a, tag, out);
 	}
+}
+
+static bool has_field(const struct ask *a, const struct place *p,
+		      const struct spec_field *field)
+{
+	for (size_t i = 0; i < p->sel->nr; i++) {
+		const struct catalog_file *f = &p->cat->files[p->sel->files[i]];
+		const struct spec_tag *tag = &spec_tags[field->tag];
+
+		if (tag->kind == SPEC_TAG_TASKS
+			    ? tree_task_text(a, p->cat, f, tag) != NULL
+			    : spec_field_number(field, &f->name) >= 0)
+			return true;
+	}
+	return false;
+}
+
+bool tree_has_values(const struct ask *a, const struct place *p,
+		     const struct spec_tag *tag)
+{
+	const struct spec_field *field = spec_field_of(tag->id);
+	CLEANUP(names_fini) struct names values = { 0 };
+
+	if (field)
+		return has_field(a, p, field);
+	if (tag->kind == SPEC_TAG_FRAMES)
+		return place_has_stacks(p);
+	if (!tree_is_exclusion(tag) && tag->id != SPEC_SESSION_EXCLUDE)
+		return p->sel->nr > 0;
+	return !tree_value_names(a, p, tag, &values) && values.len;
 }
 
 /* ---- the beginning of a path: what can follow */

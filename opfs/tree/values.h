@@ -5,6 +5,10 @@
 #include "base/names.h"
 #include "opfs/tree/ask.h"
 
+/* Has a tag that selects any value in a place?  Of functions nobody knows before their
+ * binaries are read: there are some wherever there are samples. */
+bool tree_has_values(const struct ask *a, const struct place *p,
+		     const struct spec_tag *tag);
 /* How the values of a tag in a place are listed.  -EAGAIN as tree_select(). */
 int tree_value_names(const struct ask *a, const struct place *p,
 		     const struct spec_tag *tag, struct names *out);

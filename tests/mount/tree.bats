@@ -62,7 +62,7 @@ mounted() {
 		cmp current/more/report.xml current/report.xml
 		for d in $(find . -path ./events -prune -o -type d -not -name image \
 			-not -name event -print); do
-			[ "$(ls -a "$d" | wc -l)" -le 17 ]
+			[ "$(ls -a "$d" | wc -l)" -le 45 ]
 		done'
 	echo "$output"
 	[ "$status" = 0 ]

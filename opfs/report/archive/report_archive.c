@@ -130,6 +130,7 @@ const struct report report_archive = {
 	.doc = "sessions, binaries, debug files and sources, for another machine",
 	.needs = PROFILE_HITS | PROFILE_ARCS,
 	.more = true,
+	.whole = true,
 	.owner = true,
 	.tags = OPTION_TAG(WITH) | OPTION_TAG(IMAGE_PATH) | OPTION_TAG(ROOT),
 	.words = OPTION_WITH(EXCLUDE_DEPENDENT),
