@@ -93,6 +93,8 @@ static int ask(struct client *c, const char *const *words, size_t nr, const char
 	if (!strcmp(command, "shutdown") && (rc == -ECONNREFUSED || rc == -EPIPE)) {
 		if (rc == -ECONNREFUSED)
 			log_note("no daemon runs (nobody listens at %s)", c->socket);
+		else
+			puts("the daemon has ended");
 		return 0;
 	}
 	if (rc) {

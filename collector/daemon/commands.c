@@ -81,13 +81,17 @@ static int do_reset(struct daemon *d, const struct coll_packet *p, struct strbuf
 		    struct err *err)
 {
 	int rc = daemon_drain(d);
+	uint64_t nr = d->engine.collect.stats.value[SPEC_STAT_TAKEN];
 
 	(void)p;
 	if (rc)
 		return err_errno(err, rc, "taking samples");
 	rc = daemon_empty(d, err);
 	if (!rc)
-		strbuf_puts(answer, "session \"current\" is empty");
+		strbuf_printf(answer,
+			      "session \"current\" is empty: %" PRIu64
+			      " samples were thrown away",
+			      nr);
 	return rc;
 }
 
@@ -114,7 +118,7 @@ static int do_save(struct daemon *d, const struct coll_packet *p, struct strbuf 
 	if (strcmp(strbuf_str(&old), name) != 0)
 		return err_set(err, -EIO, "session %s could only be called %s", name,
 			       strbuf_str(&old));
-	strbuf_printf(answer, "session \"%s\" is saved", name);
+	strbuf_printf(answer, "session \"%s\" is saved; \"current\" is a new one", name);
 	return 0;
 }
 
@@ -163,8 +167,9 @@ static int do_shutdown(struct daemon *d, const struct coll_packet *p,
 /* Options that say what is sampled: another session begins with them. */
 static bool is_sampling(const char *name)
 {
-	static const char *const names[] = { "event", "frequency", "separate", "image",
-					     "callgraph" };
+	static const char *const names[] = { "event",       "frequency", "separate",
+					     "image",       "callgraph", "max-files",
+					     "stack-limit", "source",    "ext-feature" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (!strcmp(names[i], name))
@@ -315,7 +320,8 @@ static int do_set(struct daemon *d, const struct coll_packet *p, struct strbuf *
 	d->config = TAKE(config);
 	coll_keeper_set(d->keeper, &d->opt);
 	log_set(p);
-	strbuf_puts(answer, "done");
+	strbuf_puts(answer, "now in force:\n");
+	daemon_settings(d, answer);
 	return 0;
 }
 

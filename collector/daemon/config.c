@@ -296,8 +296,10 @@ int coll_config_apply(const struct coll_config *c, struct coll_daemon_options *o
 	if (out->sampling.vmlinux && out->sampling.no_vmlinux)
 		return err_set(err, -EINVAL, "vmlinux and no-vmlinux exclude each other");
 	/* a rate that nobody asked for does not forbid an event's own count */
-	if (find(c, "frequency")->origin == COLL_BY_DEFAULT)
+	if (find(c, "frequency")->origin == COLL_BY_DEFAULT) {
+		out->sampling.default_hz = out->sampling.rate_hz;
 		out->sampling.rate_hz = 0;
+	}
 	return 0;
 }
 

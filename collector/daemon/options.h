@@ -10,6 +10,7 @@
 
 #define COLL_DEFAULT_SOCKET "/run/opcollect.sock"
 #define COLL_DEFAULT_CONFIG "/etc/opcollect.conf"
+#define COLL_DAEMON_HZ "99" /* --frequency */
 
 /* When a session is long or large enough; 0: never for that reason. */
 struct coll_rotate {

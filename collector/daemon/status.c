@@ -74,6 +74,8 @@ static uint64_t rss_bytes(void)
 
 static void add_settings(const struct daemon *d, struct facts *f)
 {
+	static const char *const as_given[] = { "rotate", "keep", "symbols", "min-free",
+						"checkpoint" };
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
 	const struct coll_engine *e = &d->engine;
 
@@ -82,15 +84,17 @@ static void add_settings(const struct daemon *d, struct facts *f)
 			      e->plan.sink[i].count);
 	add_text(f, "events", strbuf_str(&text));
 	strbuf_reset(&text);
+	add_number(f, "frequency", coll_options_hz(e->opt));
 	coll_separate_print(e->opt->separate, &text);
 	add_text(f, "separate", strbuf_str(&text));
+	add_number(f, "max-files", e->opt->max_files);
 	strbuf_reset(&text);
 	coll_callgraph_print(&e->opt->callgraph, &text);
 	add_text(f, "callgraph", strbuf_str(&text));
 	if (e->source && e->source->copy_bytes)
 		add_number(f, "stack-copy", e->source->copy_bytes);
-	add_text(f, "rotate", coll_config_value(&d->config, "rotate"));
-	add_text(f, "keep", coll_config_value(&d->config, "keep"));
+	for (size_t i = 0; i < sizeof(as_given) / sizeof(as_given[0]); i++)
+		add_text(f, as_given[i], coll_config_value(&d->config, as_given[i]));
 }
 
 static void add_session(const struct daemon *d, struct facts *f)
@@ -170,18 +174,30 @@ static void print_json(const struct facts *f, struct strbuf *out)
 	json_close(&j, '}');
 }
 
+static void print_text(const struct facts *f, struct strbuf *out)
+{
+	for (size_t i = 0; i < f->nr; i++)
+		strbuf_printf(out, "%s%s: %s", i ? "\n" : "", f->facts[i].key,
+			      f->facts[i].text);
+}
+
 void daemon_status(struct daemon *d, bool json, struct strbuf *out)
 {
 	struct facts f = { 0 };
 
 	collect(d, &f);
-	if (json) {
+	if (json)
 		print_json(&f, out);
-		return;
-	}
-	for (size_t i = 0; i < f.nr; i++)
-		strbuf_printf(out, "%s%s: %s", i ? "\n" : "", f.facts[i].key,
-			      f.facts[i].text);
+	else
+		print_text(&f, out);
+}
+
+void daemon_settings(const struct daemon *d, struct strbuf *out)
+{
+	struct facts f = { 0 };
+
+	add_settings(d, &f);
+	print_text(&f, out);
 }
 
 void daemon_notify_status(const struct daemon *d)

@@ -136,6 +136,7 @@ static void use_options(struct coll_engine *e)
 	e->collect.ext = &o->ext;
 	e->collect.ext_first = (uint32_t)o->events.len;
 	e->collect.separate = o->separate;
+	e->collect.sink.max_separated = o->max_files;
 	e->collect.tasks.threads.wanted = o->separate & COLL_SEPARATE_THREAD;
 	e->collect.filter = o->images.len;
 	e->collect.callgraph = o->callgraph.how;

@@ -70,18 +70,23 @@ static void count_stack(struct coll_collect *c, const struct coll_key *key,
  * A kill leaves no stack without its sample, for that is counted first, and no sample
  * that nothing tells a stack was wanted of, for the table is made before.
  */
-static int count_both(struct coll_collect *c, const struct coll_key *key, uint64_t at,
-		      const struct coll_stack *stack, const struct coll_count *n)
+static int count_both(struct coll_collect *c, const struct coll_key *separated,
+		      uint64_t at, const struct coll_stack *stack,
+		      const struct coll_count *n)
 {
+	struct coll_key key = *separated;
+	bool folded = coll_sink_fold(&c->sink, &key);
 	uint32_t node = stack ? node_of(c, stack) : 0;
-	int rc = add_to_sink(&c->sink, key, at, n);
+	int rc = add_to_sink(&c->sink, &key, at, n);
 
+	if (!rc && folded)
+		c->stats.value[SPEC_STAT_FOLDED] += n->samples;
 	if (rc || !stack)
 		return rc;
 	/* the file of that name was of another binary: this one got another name */
-	if (node && key->image->stack_table != c->stacks.table)
+	if (node && key.image->stack_table != c->stacks.table)
 		node = node_of(c, stack);
-	count_stack(c, key, stack, node, n);
+	count_stack(c, &key, stack, node, n);
 	return 0;
 }
 

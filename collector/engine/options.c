@@ -95,6 +95,22 @@ int coll_set_rate(void *ctx, const char *arg, struct err *err)
 	return rc;
 }
 
+int coll_set_max_files(void *ctx, const char *arg, struct err *err)
+{
+	unsigned long long nr = 0;
+	int rc = opt_number(arg, "--max-files", 0, UINT32_MAX, &nr, err);
+
+	((struct coll_options *)ctx)->max_files = (uint32_t)nr;
+	return rc;
+}
+
+uint64_t coll_options_hz(const struct coll_options *o)
+{
+	if (o->rate_hz)
+		return o->rate_hz;
+	return o->default_hz ? o->default_hz : COLL_DEFAULT_HZ;
+}
+
 int coll_set_callgraph(void *ctx, const char *arg, struct err *err)
 {
 	return coll_callgraph_parse(arg, &((struct coll_options *)ctx)->callgraph, err);

@@ -32,10 +32,12 @@ struct coll_options {
 	VEC(char *) images;            /* --image: real paths and module names; heap */
 	enum coll_lookup lookup;       /* of further words of --image */
 	struct ids pids;
-	uint64_t rate_hz;  /* -F; 0: not given */
-	unsigned separate; /* enum coll_separate */
-	size_t pages;      /* of a CPU's ring */
-	unsigned realtime; /* --realtime; 0: none */
+	uint64_t rate_hz;    /* -F; 0: not given */
+	uint64_t default_hz; /* without; 0: COLL_DEFAULT_HZ */
+	uint32_t max_files;  /* --max-files; 0: any number */
+	unsigned separate;   /* enum coll_separate */
+	size_t pages;        /* of a CPU's ring */
+	unsigned realtime;   /* --realtime; 0: none */
 	struct coll_callgraph callgraph;
 	size_t stack_limit; /* --stack-limit; 0: not given */
 	const char *session_dir, *vmlinux;
@@ -66,6 +68,8 @@ enum opt_result coll_options_parse_replay(int argc, char **argv,
 int coll_options_derive(struct coll_options *o, struct err *err);
 void coll_options_fini(struct coll_options *o);
 
+/* Samples a second and CPU of events without a count. */
+uint64_t coll_options_hz(const struct coll_options *o);
 /* What is sampled without -e: "cycles" where the processor counts them, else "TIMER". */
 const char *coll_default_event(void);
 /**
@@ -82,6 +86,7 @@ const char *coll_event_word(const char *word, const char *by_default,
 int coll_set_event(void *ctx, const char *arg, struct err *err);
 int coll_set_rate(void *ctx, const char *arg, struct err *err);
 int coll_set_separate(void *ctx, const char *arg, struct err *err);
+int coll_set_max_files(void *ctx, const char *arg, struct err *err);
 int coll_set_callgraph(void *ctx, const char *arg, struct err *err);
 int coll_set_image(void *ctx, const char *arg, struct err *err);
 int coll_set_symbols(void *ctx, const char *arg, struct err *err);

@@ -94,7 +94,7 @@ static int set_period(struct coll_event *e, const struct coll_options *o,
 		      const struct cpu *cpu, struct err *err)
 {
 	const struct ev_event *ev = &e->spec.event;
-	uint64_t hz = o->rate_hz ? o->rate_hz : COLL_DEFAULT_HZ;
+	uint64_t hz = coll_options_hz(o);
 	int rc = 0;
 
 	e->period = e->spec.count;

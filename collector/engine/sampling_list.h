@@ -3,7 +3,8 @@
 { 'e', "event", "EVENT",
   "sample by NAME:COUNT:UNITMASK:KERNEL:USER; may be repeated, or a list",
 	coll_set_event },
-{ 'F', "frequency", "HZ", "samples a second and CPU (997), where no COUNT is given",
+{ 'F', "frequency", "HZ",
+  "samples a second and CPU, where no COUNT is given (997; the daemon: 99)",
   coll_set_rate },
 #include "collector/engine/filing_list.h"
 { 'k', "vmlinux", "FILE", "take FILE for the kernel, instead of /proc/kallsyms",

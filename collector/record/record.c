@@ -251,7 +251,7 @@ static int finish(struct run *r)
 	struct coll_engine *e = &r->engine;
 	struct err err = { 0 };
 	const struct coll_sink *sink;
-	uint64_t rate_hz = r->opt.rate_hz ? r->opt.rate_hz : COLL_DEFAULT_HZ;
+	uint64_t rate_hz = coll_options_hz(&r->opt);
 	bool by_count = r->opt.events.len && r->opt.events.data[0].spec.count;
 
 	tell_ext(r);

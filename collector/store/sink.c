@@ -211,14 +211,27 @@ static void rehash(struct coll_sink *s)
 	s->cap = cap;
 }
 
+static bool is_separated(const struct coll_key *k)
+{
+	return k->tid != SPEC_ALL || k->tgid != SPEC_ALL || k->cpu != SPEC_ALL;
+}
+
+static struct coll_file *look_up(const struct coll_sink *s, const struct coll_key *key)
+{
+	struct coll_file *f = s->table[hash_key(key) & (s->cap - 1)];
+
+	while (f && !key_equal(&f->key, key))
+		f = f->chain;
+	return f;
+}
+
 static struct coll_file *find_file(struct coll_sink *s, const struct coll_key *key)
 {
 	uint32_t hash = hash_key(key);
-	struct coll_file *f;
+	struct coll_file *f = look_up(s, key);
 
-	for (f = s->table[hash & (s->cap - 1)]; f; f = f->chain)
-		if (key_equal(&f->key, key))
-			return f;
+	if (f)
+		return f;
 	f = calloc(1, sizeof(*f));
 	if (!f)
 		return NULL;
@@ -230,7 +243,17 @@ static struct coll_file *find_file(struct coll_sink *s, const struct coll_key *k
 	f->chain = s->table[hash & (s->cap - 1)];
 	s->table[hash & (s->cap - 1)] = f;
 	s->nr++;
+	s->separated += is_separated(key);
 	return f;
+}
+
+bool coll_sink_fold(struct coll_sink *s, struct coll_key *key)
+{
+	if (!s->max_separated || s->separated < s->max_separated || !is_separated(key) ||
+	    look_up(s, key))
+		return false;
+	key->tgid = key->tid = key->cpu = SPEC_ALL;
+	return true;
 }
 
 static int file_path(const struct coll_sink *s, const struct coll_key *k,
@@ -463,6 +486,7 @@ void coll_sink_move(struct coll_sink *s, int session_fd)
 	clear(s);
 	s->session_fd = session_fd;
 	s->bytes = 0;
+	s->separated = 0;
 	s->broken = 0;
 	s->lost = 0;
 }

@@ -44,6 +44,7 @@ struct coll_sink {
 	/* closed ones that may not be on the disk, by the time they were closed */
 	struct coll_file *unsure_first, *unsure_last;
 	uint32_t unsure;
+	uint32_t separated, max_separated; /* files of threads or CPUs; 0: any number */
 	/* counted as stored, then refused by the disk; the caller subtracts it */
 	uint64_t lost;
 	const char *what; /* is counted there, for the log */
@@ -67,6 +68,14 @@ void coll_sink_fini(struct coll_sink *s);
  */
 int coll_sink_add(struct coll_sink *s, const struct coll_key *key, uint64_t at,
 		  uint32_t weight, uint32_t counts);
+
+/**
+ * coll_sink_fold - whether a sample must do without a file of its thread or CPU
+ * @key: made that of all threads and CPUs, if there are @max_separated others
+ * So a session has a bounded number of files for each program and image, however many
+ * threads come and go.  To be asked before coll_sink_add().
+ */
+bool coll_sink_fold(struct coll_sink *s, struct coll_key *key);
 
 /* Closes all files and goes on in another session; what was broken is forgiven.  Whether
  * the disk takes what is in the old one is for coll_seal() to ask. */

@@ -79,6 +79,8 @@ STAT(BT_NO_CALLER, "bt_no_caller", PART,
 STAT(BT_ABORTED, "bt_aborted", FIGURE, "call chains cut short by a bad frame pointer")
 STAT(RESOLVED_LATE, "resolved_late", FIGURE,
 	"samples resolved while another thread could change the mapping")
+STAT(FOLDED, "folded", FIGURE,
+	"samples of further threads or CPUs, filed under the program alone: --max-files")
 STAT(EXT_HITS, "ext_events", FIGURE, "derived events of extended samples")
 STAT(THROTTLE_EVENTS, "throttle_events", FIGURE, "times the kernel throttled sampling")
 STAT(TASKS_LOST, "task_records_lost", FIGURE,

@@ -24,7 +24,7 @@ teardown() {
 		--keep=7d,10G
 	[[ "$output" == *'rotate = "1h"'*"# $conf"* ]]
 	[[ "$output" == *'keep = "7d,10G"'*'# command line'* ]]
-	[[ "$output" == *'frequency = "997"'*'# default'* ]]
+	[[ "$output" == *'frequency = "99"'*'# default'* ]]
 	[[ "$output" == *'event = {"TIMER:1000000", "page-faults"}'* ]]
 	[[ "$output" == *'# group ='*'# not set'* ]]
 	"$OPFS_BIN/opcollect" daemon --help |
@@ -36,6 +36,19 @@ teardown() {
 			echo "$name"
 			grep -qE "^(# )?$name = " <<<"$output"
 		done
+}
+
+@test "by default sessions of a minute are kept for a week, in 2 GiB at most" {
+	run -0 "$OPFS_BIN/opcollect" config --config "$conf"
+	while read -r line; do
+		grep -qE "^$line +# default$" <<<"$output"
+	done <<-'END'
+	frequency = "99"
+	separate = "kernel"
+	rotate = "1m"
+	keep = "7d,2G"
+	max-files = "1000"
+	END
 }
 
 @test "what config prints is a file that says the same" {
@@ -230,6 +243,67 @@ socket(AF_UNIX, SOCK_SEQPACKET).bind(sys.argv[1])' "$sock"
 	[[ "$output" == *reset* ]]
 	run -1 ctl remove ../samples
 	[ -d "$dir/samples" ]
+	end_daemon
+}
+
+@test "with the default rate, rotation and bounds, last:10s is a report" {
+	local rate keep
+
+	can_run_daemon
+	rate=$("$OPFS_BIN/opcollect" config --config "$conf" |
+		sed -n 's/^rotate = "\(.*\)".*/\1/p')
+	keep=$("$OPFS_BIN/opcollect" config --config "$conf" |
+		sed -n 's/^keep = "\(.*\)".*/\1/p')
+	daemon --rotate="$rate" --keep="$keep"
+	[ "$(fact frequency)" = 99 ]
+	load_on
+	wait_for is total_samples -ge 20
+	ctl dump
+	run -0 --separate-stderr "$OPFS_BIN/opfs" cat --session-dir "$dir" \
+		last:10s/report
+	load_off
+	[[ "$output" == *"sh"* ]]
+	end_daemon
+}
+
+@test "threads beyond --max-files are filed under their program, and counted" {
+	can_run_daemon
+	daemon --frequency=997 --separate=thread,cpu --max-files=5
+	[ "$(fact max-files)" = 5 ]
+	load_on
+	wait_for is folded -ge 5
+	load_off
+	ctl dump
+	folded=$(fact folded)
+	ctl stop
+	[ "$(find "$dir/samples/current" -path '*{dep}*' -type f ! -name '*.all.all.all' |
+		wc -l)" -le 5 ]
+	sessions "$dir"
+	"$OPFS_BIN/opfs" cat --session-dir "$dir" current/status |
+		grep -E "folded:? +$(fact folded)"
+	[ "$(fact folded)" -ge "$folded" ]
+	# all of them are in reports of the program
+	run -0 --separate-stderr "$OPFS_BIN/opfs" cat --session-dir "$dir" current/summary
+	[[ "$output" == *sh* ]]
+	end_daemon
+}
+
+@test "set tells what is in force after it" {
+	can_run_daemon
+	daemon --event=TIMER:10000000
+	run -0 ctl set --event=TIMER:20000000 --separate=thread --rotate=5m --keep=9
+	echo "$output"
+	[[ "$output" == *"now in force"* ]]
+	ctl status >status
+	for fact in 'events: TIMER:20000000' 'separate: thread,kernel' 'rotate: 5m' \
+		'keep: 9' 'max-files: 1000' 'callgraph: 0'; do
+		grep -qxF "$fact" <<<"$output"
+		grep -qxF "$fact" status
+	done
+	run -0 ctl set --max-files=7
+	grep -qx 'max-files: 7' <<<"$output"
+	run -0 ctl set --stack-limit=1M
+	grep -qx 'events: TIMER:20000000' <<<"$output"
 	end_daemon
 }
 

@@ -50,7 +50,7 @@ settings()
 	daemon --group="$(id -gn nobody)" --stopped
 	p="$BATS_TEST_TMPDIR/private"
 	for path in file none link file/none none/none; do
-		[ "$(tell set "--image=$p/$path")" = "ok done" ]
+		[[ "$(tell set "--image=$p/$path")" == "ok now in force:"* ]]
 		settings | grep -qx "image $p/$path"
 	done
 	run ! grep -q 'no such file' "$log"
@@ -62,7 +62,8 @@ settings()
 @test "the log has one line for a command, however many words it has" {
 	daemon --group="$(id -gn nobody)" --stopped
 	many=$(seq -s, -f "/none/%g" 1 500)
-	[ "$(tell set "--image=$many" "--image=/none/more" --keep=5)" = "ok done" ]
+	[[ "$(tell set "--image=$many" "--image=/none/more" --keep=5)" == \
+		"ok now in force:"* ]]
 	[ "$(settings | grep -c '^image /none/')" = 501 ]
 	end_daemon
 	[ "$(grep -c 'opcollect: set ' "$log")" = 1 ]

@@ -12,10 +12,11 @@ ctl() {
 	timeout 1000 "$OPFS_BIN/opcollect" "$1" --socket "$sock" "${@:2}"
 }
 
-# daemon OPTION...: starts one in the background of the test; $log has its messages.
+# daemon OPTION...: starts one in the background of the test; $log has its messages.  It
+# does not rotate unless it is told to: how long a test takes is nothing to go by.
 daemon() {
 	"$OPFS_BIN/opcollect" daemon --config "$conf" --session-dir "$dir" \
-		--socket "$sock" \
+		--socket "$sock" --rotate=never --keep=all \
 		--log stderr "$@" >"$log" 2>&1 3>&- &
 	pid=$!
 	wait_for listens || { cat "$log"; return 1; }

@@ -25,7 +25,7 @@ FIGURES = {"total_samples", "stored_samples", "total_arcs", "throttle_events",
            "total_stacks", "lost_stackfile", "stacks_full", "stacks_depth",
            "stacks_no_mapping", "stacks_copy_short", "stacks_not_copied",
            "stacks_no_unwind", "stacks_damaged", "stacks_no_registers", "resolved_late",
-           "ext_events", "live", "notes", "started",
+           "ext_events", "folded", "live", "notes", "started",
            "throttled", "ignored_by_image", "ignored_self", "task_records_lost",
            "task_records_passed"}
 

@@ -26,7 +26,8 @@ NOT_LOSSES = {"total_samples", "stored_samples", "total_arcs", "throttle_events"
               "throttled", "bt_no_caller", "task_records_lost", "task_records_passed",
               "total_stacks", "lost_stackfile", "stacks_full", "stacks_depth",
               "stacks_no_mapping", "stacks_copy_short", "stacks_not_copied",
-              "stacks_no_unwind", "stacks_damaged", "stacks_no_registers"}
+              "stacks_no_unwind", "stacks_damaged", "stacks_no_registers",
+              "folded"}
 
 
 def files(session_dir):

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <criterion/criterion.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -186,4 +187,46 @@ Test(bounds, sample_files_are_remembered_up_to_a_limit)
 	}
 	cr_expect_eq(c.stats.value[SPEC_STAT_STORED], 70000);
 	cr_expect_leq(c.sink.nr, 65536 + 8);
+}
+
+static unsigned sample_files(const char *path)
+{
+	CLEANUP(strbuf_fini) struct strbuf full = { 0 };
+	unsigned nr = 0;
+	DIR *list;
+
+	strbuf_printf(&full, "%s/%s", dir, path);
+	list = opendir(strbuf_str(&full));
+	cr_assert(list);
+	while (readdir(list))
+		nr++;
+	closedir(list);
+	return nr - 2; /* . and .. */
+}
+
+Test(bounds, threads_beyond_max_files_share_one_file_and_no_sample_is_lost)
+{
+	enum { MAX = 20, THREADS = 1000, ROUNDS = 3 };
+
+	c.separate = COLL_SEPARATE_THREAD | COLL_SEPARATE_CPU;
+	c.sink.max_separated = MAX;
+	exec_program(NOBODY);
+	map_image(NOBODY, 1, STEP);
+	for (uint32_t i = 0; i < ROUNDS * THREADS; i++) {
+		struct coll_rec rec = { .kind = COLL_REC_SAMPLE,
+					.tgid = NOBODY,
+					.tid = NOBODY + i % THREADS,
+					.sample = { .ip = STEP, .domain = COLL_USER } };
+
+		take(&rec);
+	}
+	coll_collect_settle(&c);
+	cr_expect_eq(c.stats.value[SPEC_STAT_STORED], ROUNDS * THREADS);
+	/* who had a file goes on in it */
+	cr_expect_eq(c.stats.value[SPEC_STAT_FOLDED], ROUNDS * (THREADS - MAX));
+	cr_expect_eq(c.sink.nr, MAX + 1);
+	cr_expect_eq(sample_files(
+			     "{root}/opt/opfs-test/some/where/image1/{dep}/{root}/opt/"
+			     "opfs-test/some/where/image1"),
+		     MAX + 1);
 }
