@@ -170,19 +170,73 @@ static bool set_mode(const char *word, struct ev_spec *s)
 	return true;
 }
 
+/* What perf writes behind a name, beside u and k, and what there is instead. */
+static const struct modifier {
+	char letter;
+	const char *instead;
+} modifiers[] = {
+	{ 'p', "a sample is where the interrupt came; IBS_OP_ALL is exact, on AMD's" },
+	{ 'P', "a sample is where the interrupt came; IBS_OP_ALL is exact, on AMD's" },
+	{ 'h', "samples of hypervisors are not stored; leave it out" },
+	{ 'G', "guests are profiled inside the guest; leave it out" },
+	{ 'H', "the host alone is sampled in any case; leave it out" },
+	{ 'D', "an event keeps its counter only while it is its turn; leave it out" },
+	{ 'S', "counters are not read with samples; leave it out" },
+	{ 'I', "idle time is sampled as well; leave it out" },
+};
+
+static const char *instead_of(char letter)
+{
+	for (size_t i = 0; i < sizeof(modifiers) / sizeof(modifiers[0]); i++)
+		if (modifiers[i].letter == letter)
+			return modifiers[i].instead;
+	return "there is no such modifier";
+}
+
+/* perf's "u", "k", "uk" for KERNEL and USER.  1: it is these; 0: something else. */
+static int set_modifiers(const struct fields *f, const char *word, const char *text,
+			 struct ev_spec *s, struct err *err)
+{
+	const char *other = word + strspn(word, "uk");
+
+	/* where a unit mask may stand, it may have a name */
+	if (!*word || (*other && f->syntax == counted))
+		return 0;
+	for (const char *c = word; *c; c++)
+		if (!isalpha((unsigned char)*c))
+			return 0;
+	if (*other)
+		return err_set(
+			err, -EINVAL,
+			"event %s: perf's modifier \"%c\" is not known here: %s; u "
+			"and k are known, and %s",
+			text, *other, instead_of(*other), f->syntax);
+	s->user = strchr(word, 'u');
+	s->kernel = strchr(word, 'k');
+	return 1;
+}
+
 static int split(char *rest, const char *text, struct fields *f, struct ev_spec *s,
 		 struct err *err)
 {
 	const char **all[] = { &f->count, &f->mask, &f->kernel, &f->user };
 	size_t i = f->syntax == counted;
+	size_t first = i;
 	char *word;
 
 	while ((word = strsep(&rest, ":"))) {
+		int rc;
+
 		if (i == 4)
 			return err_set(err, -EINVAL, "event %s: more than %s fields: %s",
 				       text, f->syntax == counted ? "four" : "five",
 				       f->syntax);
-		if (i < 3 && set_mode(word, s)) {
+		rc = i < 3 && set_mode(word, s);
+		if (!rc && i == first)
+			rc = set_modifiers(f, word, text, s, err);
+		if (rc < 0)
+			return rc;
+		if (rc) {
 			if (rest)
 				return err_set(err, -EINVAL,
 					       "event %s: nothing may follow \"%s\"; %s",
@@ -200,6 +254,13 @@ static int unknown(const struct ev_tables *in, const char *name, struct err *err
 {
 	CLEANUP(strbuf_fini) struct strbuf hint = { 0 };
 
+	if (strchr(name, '/'))
+		return err_set(
+			err, -ENOENT,
+			"event %s: perf's PMU/TERMS/ is not known here; a raw code "
+			"is rNNN, unit mask before event: cpu/event=0x3c,umask=1/ "
+			"is r13c",
+			name);
 	ev_event_suggest(in, name, &hint);
 	if (!hint.len)
 		strbuf_puts(&hint, "opcollect events lists what there is: TIMER, cycles, "

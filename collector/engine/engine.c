@@ -153,7 +153,8 @@ int coll_engine_open_session(struct coll_engine *e, bool append, struct err *err
 {
 	const struct coll_options *o = e->opt;
 	struct coll_kernel_options kernel;
-	int rc = coll_session_open(&e->session, o->session_dir, append, e->kept, err);
+	int rc = coll_session_open(&e->session, o->session_dir, o->session, append,
+				   e->kept, err);
 
 	say_kernel(o, &kernel);
 	if (!rc)

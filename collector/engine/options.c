@@ -14,6 +14,7 @@
 #include "collector/source/replay.h"
 #include "collector/source/sources.h"
 #include "collector/store/route.h"
+#include "collector/store/session.h"
 
 enum { MAX_EVENTS = 64, MAX_HZ = 1000000, MAX_PAGES = 1 << 20 };
 
@@ -89,8 +90,20 @@ int coll_set_rate(void *ctx, const char *arg, struct err *err)
 {
 	struct coll_options *o = ctx;
 	unsigned long long hz;
-	int rc = opt_number(arg, "-F", 1, MAX_HZ, &hz, err);
+	long most = coll_sysctl("perf_event_max_sample_rate", 0);
+	int rc;
 
+	o->rate_max = !strcmp(arg, "max");
+	if (o->rate_max && most <= 0)
+		return err_set(
+			err, -EINVAL,
+			"-F max: sysctl kernel.perf_event_max_sample_rate cannot be "
+			"read; give a number");
+	if (o->rate_max) {
+		o->rate_hz = (uint64_t)most < MAX_HZ ? (uint64_t)most : MAX_HZ;
+		return 0;
+	}
+	rc = opt_number(arg, "-F", 1, MAX_HZ, &hz, err);
 	o->rate_hz = rc ? 0 : hz;
 	return rc;
 }
@@ -114,6 +127,37 @@ uint64_t coll_options_hz(const struct coll_options *o)
 int coll_set_callgraph(void *ctx, const char *arg, struct err *err)
 {
 	return coll_callgraph_parse(arg, &((struct coll_options *)ctx)->callgraph, err);
+}
+
+/* perf's way to say it, whose argument may be a word of its own. */
+static int set_call_graph(void *ctx, const char *arg, struct err *err)
+{
+	if (!strcmp(arg, "lbr"))
+		return err_set(
+			err, -EINVAL,
+			"--call-graph: \"lbr\", branch records, is not known here; "
+			"give fp, or dwarf, which needs no frame pointers");
+	return coll_set_callgraph(ctx, arg, err);
+}
+
+static int set_session(void *ctx, const char *arg, struct err *err)
+{
+	struct coll_options *o = ctx;
+	struct err why = { 0 };
+
+	if (!strcmp(arg, "current")) {
+		o->session = NULL;
+		return 0;
+	}
+	if (coll_session_name_check(arg, &why))
+		return err_set(err, why.code, "--session: %s", why.msg);
+	if (coll_session_name_is_time(arg))
+		return err_set(err, -EINVAL,
+			       "--session: %s: such names are of sessions that were set "
+			       "aside; choose another",
+			       arg);
+	o->session = arg;
+	return 0;
 }
 
 static int set_all(void *ctx, const char *arg, struct err *err)
@@ -302,10 +346,14 @@ int coll_set_symbols(void *ctx, const char *arg, struct err *err)
 #define SESSION_OPTS                                                                     \
 	{ 'd', "session-dir", "DIR", "write into DIR instead of ./oprofile_data",        \
 	  coll_set_session_dir },                                                        \
+		{ 'o', "output", "DIR", "the same, as perf calls it",                    \
+		  coll_set_session_dir },                                                \
+		{ 0, "session", "NAME",                                                  \
+		  "write session NAME, a new one, instead of \"current\"",               \
+		  set_session },                                                         \
 		COLL_OPT_SYMBOLS,                                                        \
 	{                                                                                \
-		0, "append", NULL,                                                       \
-			"add to session \"current\" instead of setting it aside",        \
+		0, "append", NULL, "add to the session instead of beginning another",    \
 			set_append                                                       \
 	}
 
@@ -316,6 +364,8 @@ static const struct opt opts[] = {
 	{ 'g', "callgraph", "[HOW]",
 	  "stacks, by frame pointers; HOW: fp[,FRAMES], or dwarf[,SIZE[,FRAMES]]",
 	  coll_set_callgraph },
+	{ 0, "call-graph", "HOW", "as perf has it: the same as --callgraph=HOW",
+	  set_call_graph },
 	{ 'p', "pid", "PID[,PID]", "running processes, their threads and future children",
 	  set_pid },
 	{ 'a', "all", NULL, "every process on every CPU", set_all },
@@ -376,7 +426,6 @@ static const struct opt_program program = {
 	.synopsis = "[OPTIONS] [-p PID[,PID] | -a] [--] [COMMAND [ARGS]]",
 	.about = about,
 	.opts = opts,
-	.aliases = coll_option_aliases,
 	.topics = true,
 	.meant = is_meant,
 };

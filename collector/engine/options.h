@@ -33,6 +33,7 @@ struct coll_options {
 	enum coll_lookup lookup;       /* of further words of --image */
 	struct ids pids;
 	uint64_t rate_hz;    /* -F; 0: not given */
+	bool rate_max;       /* -F max */
 	uint64_t default_hz; /* without; 0: COLL_DEFAULT_HZ */
 	uint32_t max_files;  /* --max-files; 0: any number */
 	unsigned separate;   /* enum coll_separate */
@@ -41,6 +42,7 @@ struct coll_options {
 	struct coll_callgraph callgraph;
 	size_t stack_limit; /* --stack-limit; 0: not given */
 	const char *session_dir, *vmlinux;
+	const char *session;         /* --session; NULL: "current" */
 	struct coll_symbols symbols; /* --symbols */
 	char **command;              /* NULL: none */
 	bool all, append, no_vmlinux;

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 enum {
@@ -144,7 +145,9 @@ void coll_progress_result(const struct coll_progress *p,
 	if (session->renamed.len)
 		fprintf(stderr, "the former session \"current\" is now \"%s\"\n",
 			strbuf_str(&session->renamed));
-	fprintf(stderr, "session: %s\n", strbuf_str(&session->dir));
+	fprintf(stderr, "session: %s%s%s\n", strbuf_str(&session->dir),
+		strcmp(session->name, "current") ? ", " : "",
+		strcmp(session->name, "current") ? session->name : "");
 	fprintf(stderr,
 		"samples: %" PRIu64 " taken, %" PRIu64 " stored, %" PRIu64 " lost", taken,
 		s->value[SPEC_STAT_STORED], spec_stats_lost(s));

@@ -2,6 +2,7 @@
 #include "collector/record/record.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +76,12 @@ static int open_source(struct run *r, struct err *err)
 /* What `status`, and the person who started it, should know of the run. */
 static void add_notes(struct run *r)
 {
+	char rate[64];
+
+	snprintf(rate, sizeof(rate), "-F max: %" PRIu64 " samples a second and CPU",
+		 r->opt.rate_hz);
+	if (r->opt.rate_max)
+		coll_engine_note(&r->engine, rate);
 	if (r->opt.source->note)
 		coll_engine_note(&r->engine, r->opt.source->note);
 	if (r->per_task)
@@ -240,8 +247,8 @@ static void keep_names(struct run *r)
 	if (!e->collect.stats.value[SPEC_STAT_STORED])
 		return;
 	coll_held_copy(&e->collect.images.held, &held);
-	if (coll_symbols_keep_held(samples, "current", how, &held) +
-	    coll_symbols_keep(samples, "current", how))
+	if (coll_symbols_keep_held(samples, e->session.name, how, &held) +
+	    coll_symbols_keep(samples, e->session.name, how))
 		coll_engine_tell(&r->engine, true);
 }
 

@@ -263,13 +263,22 @@ int coll_session_rotate(struct coll_session *s, int next, const struct spec_stat
 /* An empty "current", or the one that is added to. */
 static int begin(struct coll_session *s, bool append, bool kept, struct err *err)
 {
-	int fd = coll_session_dir(s->samples_fd, "current"), rc;
+	int fd = coll_session_dir(s->samples_fd, s->name), rc;
 	bool samples = fd >= 0 && has_samples(fd);
 	struct err why = { 0 };
 	const char *at;
 
 	if (fd < 0 && fd != -ENOENT)
-		return err_errno(err, fd, "%s/samples/current", strbuf_str(&s->dir));
+		return err_errno(err, fd, "%s/samples/%s", strbuf_str(&s->dir), s->name);
+	if (fd >= 0 && !append && strcmp(s->name, "current") != 0) {
+		close(fd);
+		return err_set(
+			err, -EEXIST,
+			"there is a session %s in %s already; choose another name, "
+			"add to it with --append, or remove it with \"opcollect "
+			"remove\"",
+			s->name, strbuf_str(&s->dir));
+	}
 	if (samples && !spec_live_read(fd, &s->live, NULL) &&
 	    !(kept && has_entry(fd, COLL_SETTINGS)) && coll_recover(fd, &s->live, &why))
 		log_warn("figures of the session before: %s", why.msg);
@@ -283,9 +292,9 @@ static int begin(struct coll_session *s, bool append, bool kept, struct err *err
 		s->live = (struct spec_live){ 0 };
 	rc = coll_session_prepare(s, &s->fd, err);
 	if (!rc && fd < 0 &&
-	    renameat2(s->samples_fd, next_dir, s->samples_fd, "current",
-		      RENAME_NOREPLACE))
-		rc = err_errno(err, -errno, "%s/samples/current", strbuf_str(&s->dir));
+	    renameat2(s->samples_fd, next_dir, s->samples_fd, s->name, RENAME_NOREPLACE))
+		rc = err_errno(err, -errno, "%s/samples/%s", strbuf_str(&s->dir),
+			       s->name);
 	if (!rc && fd >= 0)
 		rc = exchange(s, &at, err);
 	if (!rc && samples)
@@ -333,14 +342,16 @@ static int check_abi(int dir_fd, struct err *err)
 		       spec_abi_describe(&abi));
 }
 
-int coll_session_open(struct coll_session *s, const char *dir, bool append, bool kept,
-		      struct err *err)
+int coll_session_open(struct coll_session *s, const char *dir, const char *name,
+		      bool append, bool kept, struct err *err)
 {
 	CLEANUP(close_fd) int dir_fd = -1;
 	struct err why = { 0 };
 	int rc;
 
-	*s = (struct coll_session){ .lock_fd = -1, .samples_fd = -1, .fd = -1 };
+	*s = (struct coll_session){
+		.name = name ? name : "current", .lock_fd = -1, .samples_fd = -1, .fd = -1
+	};
 	strbuf_puts(&s->dir, dir ? dir : "oprofile_data");
 	rc = strbuf_error(&s->dir);
 	if (!rc)
@@ -361,7 +372,7 @@ int coll_session_open(struct coll_session *s, const char *dir, bool append, bool
 		rc = make_ready(s, append, &why);
 	if (!rc)
 		rc = spec_abi_write(dir_fd, &why);
-	if (rc == -EBUSY || !rc)
+	if (rc == -EBUSY || rc == -EEXIST || !rc)
 		return rc ? err_set(err, rc, "%s", why.msg) : 0;
 	return err_set(err, rc,
 		       "session %s cannot be written: %s; give a directory of yours with "

@@ -8,11 +8,13 @@
 #include "base/strbuf.h"
 #include "libspec/session/stats.h"
 
-/* The session that is being written: SESSION_DIR/samples/current. */
+/* The session that is being written: SESSION_DIR/samples/current, or another. */
 struct coll_session {
-	struct strbuf dir;           /* SESSION_DIR as a person should see it */
-	struct strbuf renamed;       /* what the former "current" is called now, or "" */
-	int lock_fd, samples_fd, fd; /* of SESSION_DIR/lock, of samples/, of current/ */
+	struct strbuf dir;     /* SESSION_DIR as a person should see it */
+	struct strbuf renamed; /* what the former "current" is called now, or "" */
+	const char *name;      /* "current", or another; borrowed */
+	int lock_fd, samples_fd,
+		fd; /* of SESSION_DIR/lock, of samples/, of the session */
 	struct spec_live live;
 	struct spec_stats before; /* of earlier runs, with --append */
 };
@@ -30,15 +32,17 @@ void coll_session_old_fini(struct coll_session_old *old); /* accepts {-1} */
 /**
  * coll_session_open - makes, or makes ready, the session
  * @dir: SESSION_DIR; NULL: ./oprofile_data
+ * @name: of one that is made, or added to with @append; NULL: "current"
  * @append: add to what is there
  * @kept: a keeper of sessions closes what a killed daemon left: that is only renamed,
  *	however much there is
  * A "current" that holds samples is else renamed by the time it was begun: by exchange
  * with an empty one, as in coll_session_rotate().
- * Returns 0, -EBUSY if another collector writes there, or another -errno.
+ * Returns 0, -EBUSY if another collector writes there, -EEXIST if there is one @name, or
+ * another -errno.
  */
-int coll_session_open(struct coll_session *s, const char *dir, bool append, bool kept,
-		      struct err *err);
+int coll_session_open(struct coll_session *s, const char *dir, const char *name,
+		      bool append, bool kept, struct err *err);
 
 /**
  * coll_session_prepare - makes an empty session ready to become "current"

@@ -167,3 +167,56 @@ verbose() {
 	run -0 record --lazy-conversion -F 999 -- "$b/chain"
 	assert_balance
 }
+
+# ---- what perf's users write
+
+@test "--session records into a session of its name, once, and again with --append" {
+	opcollect() { "$OPFS_BIN/opcollect" "$@"; }
+	cd "$BATS_TEST_TMPDIR"
+	run -0 opcollect record --session first -o data -e TIMER -- true
+	[[ "$output" == *"session: data, first"* ]]
+	[ -d data/samples/first ]
+	[ ! -e data/samples/current ]
+	run -1 opcollect record --session first -o data -e TIMER -- touch ran
+	[[ "$output" == *"session first"*"already"*--append* ]]
+	[ ! -e ran ]
+	opcollect record --session first --append -d data -e TIMER -- true
+	[ "$(ls -A data/samples)" = first ]
+	"$OPFS_BIN/opfs" cat --session-dir data first/status >status
+	for name in .x a/b 2026-11-21T09-00-00Z "$(printf 'a\nb')" ''; do
+		run -2 opcollect record --session "$name" -o data -- true
+		[[ "$output" == *--session* ]]
+	done
+}
+
+@test "-F max is what the kernel allows, and is told" {
+	max=$(cat /proc/sys/kernel/perf_event_max_sample_rate)
+	cd "$BATS_TEST_TMPDIR"
+	run -0 "$OPFS_BIN/opcollect" record -F max -o max -e TIMER -- true
+	[[ "$output" =~ "-F max: "([0-9]+)" samples a second" ]]
+	# which it may lower at any time
+	[ "${BASH_REMATCH[1]}" -le "$max" ]
+	grep -q -- '-F max' max/samples/current/stats/notes
+}
+
+@test "perf's --call-graph takes its argument as a word of its own, too" {
+	cd "$BATS_TEST_TMPDIR"
+	for how in '--call-graph=fp' '--call-graph fp' '--call-graph dwarf' \
+		'--call-graph dwarf,8192' '--call-graph=dwarf,8192'; do
+		run -0 "$OPFS_BIN/opcollect" record $how -e TIMER -- true
+		echo "$how: $output"
+	done
+	run -2 "$OPFS_BIN/opcollect" record --call-graph lbr -- true
+	[[ "$output" == *'"lbr"'*'dwarf'* ]]
+	run -2 "$OPFS_BIN/opcollect" record --call-graph -- true
+	[[ "$output" == *'--callgraph'*'fp'* ]]
+}
+
+@test "events are taken with the modifiers u and k, and others are explained" {
+	cd "$BATS_TEST_TMPDIR"
+	run -0 "$OPFS_BIN/opcollect" record -e page-faults:u -- true
+	run -2 "$OPFS_BIN/opcollect" record -e cycles:pp -- true
+	[[ "$output" == *'modifier "p"'* ]]
+	run -2 "$OPFS_BIN/opcollect" record -e cpu/event=0x3c,umask=1/ -- true
+	[[ "$output" == *"rNNN"*"r13c"* ]]
+}

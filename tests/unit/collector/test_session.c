@@ -20,7 +20,8 @@ static void setup(void)
 	struct err err = { 0 };
 
 	cr_assert(mkdtemp(dir));
-	cr_assert_eq(coll_session_open(&s, dir, false, false, &err), 0, "%s", err.msg);
+	cr_assert_eq(coll_session_open(&s, dir, NULL, false, false, &err), 0, "%s",
+		     err.msg);
 }
 
 static void teardown(void)

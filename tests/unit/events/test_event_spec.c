@@ -161,7 +161,7 @@ ParameterizedTestParameters(event_spec, refuses)
 		{ "qqqqqqqqqqqqqqq", "rNNN", -ENOENT },
 		{ "rxyz", "no event of this name", -ENOENT },
 		{ "r00000000000000001", "no event of this name", -ENOENT },
-		{ "cycles:u", "count: \"u\" is not a number", -EINVAL },
+		{ "cycles:1u", "count: \"1u\" is not a number", -EINVAL },
 		{ "cycles:-1", "is not a number", -EINVAL },
 		{ "cycles:5000000000", "is not a number from 0 to 4294967295", -EINVAL },
 		{ "cycles:1:0:2", "kernel: \"2\"", -EINVAL },
@@ -244,5 +244,42 @@ Test(event_spec, counted_refuses_a_count)
 
 		cr_expect_eq(ev_spec_parse_counted(rows[i].text, &s, &err), rows[i].code);
 		cr_expect(strstr(err.msg, rows[i].why), "%s", err.msg);
+	}
+}
+
+Test(event_spec, reads_the_modifiers_of_perf)
+{
+	static const struct {
+		const char *text;
+		bool kernel, user;
+	} good[] = {
+		{ "cycles:u", false, true },       { "cycles:k", true, false },
+		{ "cycles:uk", true, true },       { "cycles:ku", true, true },
+		{ "instructions:u", false, true }, { "page-faults:u", false, true },
+	};
+	static const struct {
+		const char *text, *why;
+	} bad[] = {
+		{ "cycles:pp", "\"p\"" },
+		{ "cycles:up", "\"p\"" },
+		{ "cycles:uH", "\"H\"" },
+		{ "cycles:x", "no such modifier" },
+		{ "cycles:u:1", "nothing may follow" },
+		{ "cpu/event=0x3c/", "rNNN" },
+		{ "cycles:1000:u", "" },
+	};
+	struct err err;
+	struct ev_spec s;
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		s = parsed(good[i].text);
+		cr_expect_eq(s.kernel, good[i].kernel, "%s", good[i].text);
+		cr_expect_eq(s.user, good[i].user, "%s", good[i].text);
+		cr_expect_eq(s.count, 0);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		err = (struct err){ 0 };
+		cr_expect_lt(parse(NULL, bad[i].text, &s, &err), 0, "%s", bad[i].text);
+		cr_expect(strstr(err.msg, bad[i].why), "%s: %s", bad[i].text, err.msg);
 	}
 }
