@@ -7,6 +7,7 @@
 #include "collector/count/count.h"
 #include "collector/daemon/client.h"
 #include "collector/daemon/daemon.h"
+#include "collector/daemon/sessions.h"
 #include "collector/events/command.h"
 #include "collector/record/record.h"
 #include "collector/who/answer.h"
@@ -29,7 +30,9 @@ static const struct command {
 	{ "reset", "empty session \"current\"", coll_client },
 	{ "status", "print what the daemon does", coll_client },
 	{ "save", "close \"current\" into a session that is kept", coll_client },
-	{ "remove", "remove a session", coll_client },
+	{ "list", "list the sessions of a session directory", coll_sessions_list },
+	{ "rename", "give a session another name", coll_sessions_rename },
+	{ "remove", "remove sessions", coll_sessions_remove },
 	{ "deinit", "give back counters and buffers", coll_client },
 	{ "shutdown", "end the daemon", coll_client },
 	{ "set", "change how the daemon samples", coll_client_set },
@@ -58,7 +61,9 @@ static const struct opt_program program = {
 		"  reset     empty session \"current\"\n"
 		"  status    print what the daemon does\n"
 		"  save      close \"current\" into a session that is kept\n"
-		"  remove    remove a session\n"
+		"  list      list the sessions of a session directory\n"
+		"  rename    give a session another name\n"
+		"  remove    remove sessions\n"
 		"  deinit    give back counters and buffers\n"
 		"  shutdown  end the daemon\n"
 		"  set       change how the daemon samples\n"

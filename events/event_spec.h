@@ -25,7 +25,8 @@ struct ev_spec {
  * As OProfile writes them: empty fields and fields left out have their defaults (count
  * 0, the table's unit mask, kernel 1, user 1); numbers may be hexadecimal with 0x; a unit
  * mask may be given by its name; "sys" or "user" instead of KERNEL and USER samples one
- * mode only, and so does perf's NAME:u or NAME:k.  All that OProfile checks is checked: minimum count, unit mask.
+ * mode only, and so does perf's NAME:u or NAME:k.  All that OProfile checks is checked:
+ * minimum count, unit mask.
  * @in: tables in which names are looked up; they must outlive @out
  * @out: of the caller; it must not be moved after this, since event.name may point into
  *	it (ev_spec_copy())

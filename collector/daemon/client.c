@@ -126,7 +126,8 @@ static const struct command {
 	  "Closes \"current\" into session NAME, which --keep never removes, and begins\n"
 	  "another.",
 	  plain_opts, 1 },
-	{ "opcollect remove", "[OPTIONS] NAME", "Removes session NAME.", plain_opts, 1 },
+	{ "opcollect remove", "[OPTIONS] NAME", "Has the daemon remove session NAME.",
+	  plain_opts, 1 },
 	{ "opcollect deinit", "[OPTIONS]",
 	  "Stops, and gives back all that is held of the machine: counters, buffers.",
 	  plain_opts, 0 },

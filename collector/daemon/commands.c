@@ -133,7 +133,7 @@ static int do_remove(struct daemon *d, const struct coll_packet *p, struct strbu
 			err, -EINVAL,
 			"\"current\" is being written; \"opcollect reset\" empties it");
 	if (!rc)
-		rc = coll_keeper_take(d->engine.session.samples_fd, name, err);
+		rc = coll_keeper_take(d->engine.session.samples_fd, name, NULL, err);
 	if (rc)
 		return rc;
 	coll_keeper_wake(d->keeper);

@@ -71,12 +71,13 @@ struct rotated {
 	int64_t end_ns; /* CLOCK_BOOTTIME; before 0: before the machine began */
 };
 
-int coll_keeper_take(int samples_fd, const char *name, struct err *err)
+int coll_keeper_take(int samples_fd, const char *name, char gone[COLL_GONE_NAME],
+		     struct err *err)
 {
-	char to[32];
+	char room[COLL_GONE_NAME], *to = gone ? gone : room;
 
 	for (int i = 0; i < MAX_GONE; i++) {
-		snprintf(to, sizeof(to), "%s%d", gone_prefix, i);
+		snprintf(to, COLL_GONE_NAME, "%s%d", gone_prefix, i);
 		if (!renameat2(samples_fd, name, samples_fd, to, RENAME_NOREPLACE))
 			return 0;
 		if (errno == ENOENT)
@@ -87,7 +88,7 @@ int coll_keeper_take(int samples_fd, const char *name, struct err *err)
 	return err_errno(err, -errno, "removing session %s", name);
 }
 
-static uint64_t disk_usage(int samples_fd, const char *name)
+uint64_t coll_keeper_disk_usage(int samples_fd, const char *name)
 {
 	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
 	uint64_t bytes = 0;
@@ -115,7 +116,7 @@ static uint64_t size_of(struct coll_keeper *k, const char *name)
 
 	if (map_get(&k->sizes, name, strlen(name), &bytes))
 		return bytes;
-	bytes = disk_usage(k->samples_fd, name);
+	bytes = coll_keeper_disk_usage(k->samples_fd, name);
 	if (map_set(&k->sizes, name, strlen(name), bytes))
 		return bytes;
 	return bytes;
@@ -181,7 +182,7 @@ static void remove_session(struct coll_keeper *k, const char *name, const char *
 {
 	struct err err = { 0 };
 
-	if (coll_keeper_take(k->samples_fd, name, &err)) {
+	if (coll_keeper_take(k->samples_fd, name, NULL, &err)) {
 		log_err("%s", err.msg);
 		return;
 	}

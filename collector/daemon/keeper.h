@@ -47,8 +47,13 @@ uint64_t coll_keeper_lost(struct coll_keeper *k);
 
 /**
  * coll_keeper_take - takes a session out of sight at once; its files go later
+ * @gone: what it is called until then; NULL: do not say
  * Returns 0 or -errno; -ENOENT: there is none.
  */
-int coll_keeper_take(int samples_fd, const char *name, struct err *err);
+enum { COLL_GONE_NAME = 32 };
+int coll_keeper_take(int samples_fd, const char *name, char gone[COLL_GONE_NAME],
+		     struct err *err);
+/* Bytes that a session takes on the disk. */
+uint64_t coll_keeper_disk_usage(int samples_fd, const char *name);
 
 #endif

@@ -1,0 +1,153 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# "opcollect list", "rename" and "remove": sessions of a directory, with and without a
+# daemon that writes there.
+
+bats_require_minimum_version 1.5.0
+load ../lib/record
+load ../lib/daemon
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	daemon_setup
+}
+
+teardown() {
+	daemon_teardown
+}
+
+oc() {
+	timeout 1000 "$OPFS_BIN/opcollect" "$@"
+}
+
+# made NAME...: sessions of these names in $dir.
+made() {
+	for name in "$@"; do
+		oc record -o "$dir" --session "$name" -e TIMER:1000000 -- sh -c \
+			'i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done' 2>made
+	done
+}
+
+@test "list tells name, start, samples, size and events of every session" {
+	made one two
+	run -0 oc list -d "$dir"
+	echo "$output"
+	[[ "${lines[0]}" == NAME*START*LENGTH*SAMPLES*LOST*SIZE*EVENTS ]]
+	[[ "${lines[1]}" == one*Z*"TIMER:1000000"* ]]
+	[[ "${lines[2]}" == two*Z*"TIMER:1000000"* ]]
+	oc list -d "$dir" --json >list.json
+	[ "$(jq -r '.[].name' list.json | xargs)" = 'one two' ]
+	taken=$(cat "$dir/samples/one/stats/total_samples")
+	jq -e --argjson taken "$taken" '.[0] | .samples == $taken and
+		.open == false and .bytes > 0 and .events == "TIMER:1000000" and
+		(.start | test("Z$"))' list.json
+	# the directory is found as other commands find it
+	mv "$dir" oprofile_data
+	run -0 oc list
+	[[ "$output" == *one* ]]
+	run -1 oc list -d nowhere
+	[[ "$output" == *"nowhere: no session directory"*"--session-dir"* ]]
+	mkdir -p empty/samples
+	[ "$(oc list -d empty --json | jq length)" = 0 ]
+}
+
+@test "rename gives a session a name that is free, and its reports stay" {
+	made one two
+	"$OPFS_BIN/opfs" cat --session-dir "$dir" one/report >before
+	run -0 oc rename -d "$dir" one three
+	[[ "$output" == *'"one" is now "three"'* ]]
+	"$OPFS_BIN/opfs" cat --session-dir "$dir" three/report >after
+	diff before after
+	run -1 oc rename -d "$dir" three two
+	[[ "$output" == *"session two already"* ]]
+	run -1 oc rename -d "$dir" one four
+	[[ "$output" == *"no session one"* ]]
+	for name in current . .. .x a/b ../x 2026-11-21T09-00-00Z "$(printf 'a\nb')" \
+		''; do
+		run -1 oc rename -d "$dir" three "$name"
+		echo "$output"
+	done
+	[ "$(ls -A "$dir/samples" | xargs)" = 'three two' ]
+	run -2 oc rename -d "$dir" three
+}
+
+@test "remove takes names and patterns, and with -n nothing" {
+	made a1 a2 b1 b2 c
+	run -0 oc remove -d "$dir" -n 'a*' c
+	[[ "$output" == *'"a1" would be'*'"a2" would be'*'"c" would be'* ]]
+	[ "$(ls -A "$dir/samples" | xargs)" = 'a1 a2 b1 b2 c' ]
+	run -0 oc remove -d "$dir" 'a*' b1
+	[ "$(ls -A "$dir/samples" | xargs)" = 'b2 c' ]
+	run -1 oc remove -d "$dir" 'x*' c nothing
+	[[ "$output" == *"matches x*"*'"c" is removed'*"no session nothing"* ]]
+	[ "$(ls -A "$dir/samples")" = b2 ]
+	run -2 oc remove -d "$dir"
+}
+
+@test "remove leaves what is not a session, and what lies outside" {
+	made real
+	mkdir "$dir/samples/photos" elsewhere
+	echo 1 >"$dir/samples/photos/one.jpg"
+	echo 2 >elsewhere/two
+	ln -s "$PWD/elsewhere" "$dir/samples/link"
+	for name in photos link ../../elsewhere . .. ''; do
+		run -1 oc remove -d "$dir" "$name"
+		echo "$name: $output"
+	done
+	run -1 oc remove -d "$dir" '*'
+	[[ "$output" == *"photos is not a session"* ]]
+	[ ! -e "$dir/samples/real" ]
+	[ -e "$dir/samples/photos/one.jpg" ]
+	[ -e elsewhere/two ]
+}
+
+@test "current is removed by its full name, when nobody writes it" {
+	oc record -o "$dir" -e TIMER -- true
+	run -1 oc remove -d "$dir" '*'
+	[ -d "$dir/samples/current" ]
+	run -0 oc rename -d "$dir" current mine
+	oc record -o "$dir" -e TIMER -- true
+	run -0 oc remove -d "$dir" current
+	[ "$(ls -A "$dir/samples")" = mine ]
+}
+
+@test "what is being recorded is neither renamed nor removed" {
+	mkfifo go
+	oc record -o "$dir" --session busy -e TIMER -- sh -c 'read x <go' 2>busy 3>&- &
+	pid=$!
+	wait_for test -e "$dir/samples/busy/stats/live"
+	for command in 'remove busy' 'rename busy idle'; do
+		run -1 oc ${command%% *} -d "$dir" ${command#* }
+		[[ "$output" =~ "being written by process "[0-9]+ ]]
+	done
+	echo >go
+	wait "$pid"
+	pid=
+	oc remove -d "$dir" busy
+}
+
+@test "beside a daemon closed sessions are looked after, and it goes on" {
+	can_run_daemon
+	daemon --frequency=997 --rotate=1s
+	load_on
+	wait_for rotated_at_least 3
+	load_off
+	first=$(rotated | head -n 1)
+	second=$(rotated | sed -n 2p)
+	oc list -d "$dir" --json >list.json
+	jq -e '.[] | select(.name == "current") | .open' list.json
+	oc rename -d "$dir" "$first" kept
+	oc remove -d "$dir" "$second"
+	for command in 'remove current' 'rename current x'; do
+		run -1 oc ${command%% *} -d "$dir" ${command#* }
+		[[ "$output" == *"being written by process $pid"*save* ]]
+	done
+	ctl dump
+	[ "$(fact state)" = sampling ]
+	end_daemon
+	[ -d "$dir/samples/kept" ]
+	[ ! -e "$dir/samples/$second" ]
+	[ -z "$(ls -A "$dir/samples" | grep gone)" ]
+	run ! grep -i 'error\|fail\|no session' "$log"
+	sessions "$dir"
+}
