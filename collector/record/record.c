@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -389,6 +390,8 @@ static int command(const char *name, int argc, char **argv,
 	struct err err = { 0 };
 	int status;
 
+	if (run == run_record)
+		coll_watch_begin(&r.watch);
 	log_init(name);
 	result = parse(argc, argv, &r.opt);
 	if (result != OPT_RUN)
@@ -408,6 +411,9 @@ int coll_record(int argc, char **argv)
 
 int coll_replay(int argc, char **argv)
 {
+	/* they end it, whatever was inherited from a script that runs it in the background */
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
 	return command("opcollect replay", argc, argv, coll_options_parse_replay,
 		       run_replay);
 }

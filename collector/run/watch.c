@@ -17,16 +17,27 @@ static bool is_ignored(int sig)
 	return !sigaction(sig, NULL, &now) && now.sa_handler == SIG_IGN;
 }
 
+void coll_watch_begin(struct coll_watch *w)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	/* jobs in the background of a script ignore SIGINT; a signal that is blocked
+	 * comes all the same, and the command goes on ignoring it */
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	w->begun = !sigprocmask(SIG_BLOCK, &set, &w->old_mask);
+}
+
 int coll_watch_init(struct coll_watch *w, struct err *err)
 {
 	struct pollfd none = { .fd = -1, .events = POLLIN };
 	sigset_t set;
 	int fd;
 
-	*w = (struct coll_watch){ 0 };
+	if (!w->begun)
+		coll_watch_begin(w);
 	sigemptyset(&set);
-	/* jobs in the background of a script ignore SIGINT; a signal that is blocked
-	 * comes all the same, and the command goes on ignoring it */
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	if (!is_ignored(SIGHUP)) /* nohup: it is not to end */
@@ -34,7 +45,7 @@ int coll_watch_init(struct coll_watch *w, struct err *err)
 	sigaddset(&set, SIGCHLD);
 	signal(SIGCHLD, SIG_DFL);
 	signal(SIGPIPE, SIG_IGN);
-	if (sigprocmask(SIG_BLOCK, &set, &w->old_mask))
+	if (!w->begun || sigprocmask(SIG_BLOCK, &set, NULL))
 		return err_errno(err, -errno, "signals");
 	if (vec_push(&w->fds, none) || vec_push(&w->fds, none))
 		return err_errno(err, -ENOMEM, "signals");

@@ -16,12 +16,16 @@
 struct coll_watch {
 	VEC(struct pollfd) fds; /* the source, signals, then processes */
 	size_t alive;           /* of the processes */
-	sigset_t old_mask;      /* as it was before; the command gets it */
+	bool begun;             /* @old_mask is that of before */
+	sigset_t old_mask;      /* the command gets it */
 	int interrupts;         /* how often a person asked for the end */
 	int signal;             /* the last of those signals */
 	bool alone;             /* the command was started ignoring one of them */
 };
 
+/* Keeps SIGINT and SIGTERM, ignored or not, until coll_watch_init() takes them: to be
+ * called first, into a zeroed @w. */
+void coll_watch_begin(struct coll_watch *w);
 /* Takes over SIGINT, SIGTERM, SIGHUP (unless ignored) and SIGCHLD.  What is ignored stays
  * so: the command inherits that, and nobody waits for it to end of such a signal. */
 int coll_watch_init(struct coll_watch *w, struct err *err);

@@ -220,3 +220,40 @@ verbose() {
 	run -2 "$OPFS_BIN/opcollect" record -e cpu/event=0x3c,umask=1/ -- true
 	[[ "$output" == *"rNNN"*"r13c"* ]]
 }
+
+# ---- signals
+
+@test "a SIGINT that is pending when record begins ends it, also where it is ignored" {
+	cd "$BATS_TEST_TMPDIR"
+	# as if it had come before options were read
+	timeout 1000 python3 - "$OPFS_BIN/opcollect" <<-'END'
+	import os, signal, subprocess, sys
+	def begin():
+	    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+	    signal.signal(signal.SIGINT, signal.SIG_IGN)
+	    os.kill(os.getpid(), signal.SIGINT)
+	p = subprocess.run([sys.argv[1], "record", "-e", "TIMER", "-p", str(os.getpid())],
+	                   preexec_fn=begin)
+	sys.exit(p.returncode)
+	END
+}
+
+# Whether a process is opcollect by now, and ignores neither SIGINT nor SIGTERM.
+handles() {
+	[ "$(cat "/proc/$1/comm")" = opcollect ] &&
+		! (("0x$(awk '/^SigIgn/ { print $2 }' "/proc/$1/status")" & 0x4002))
+}
+
+@test "SIGINT and SIGTERM end replay, also one that inherited them as ignored" {
+	cd "$BATS_TEST_TMPDIR"
+	mkfifo stream
+	for sig in INT TERM; do
+		(trap '' INT TERM; exec "$OPFS_BIN/opcollect" replay stream) 3>&- &
+		pid=$!
+		wait_for handles "$pid"
+		kill -"$sig" "$pid"
+		rc=0
+		wait "$pid" || rc=$?
+		[ "$rc" -gt 128 ]
+	done
+}
