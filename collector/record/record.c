@@ -411,7 +411,8 @@ int coll_record(int argc, char **argv)
 
 int coll_replay(int argc, char **argv)
 {
-	/* they end it, whatever was inherited from a script that runs it in the background */
+	/* they end it, whatever was inherited from a script that ran it in the background,
+	 * which ignores them */
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
 	return command("opcollect replay", argc, argv, coll_options_parse_replay,
