@@ -411,8 +411,7 @@ int coll_record(int argc, char **argv)
 
 int coll_replay(int argc, char **argv)
 {
-	/* they end it, whatever was inherited from a script that ran it in the background,
-	 * which ignores them */
+	/* a script that runs it in the background ignores them, and it inherits that */
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
 	return command("opcollect replay", argc, argv, coll_options_parse_replay,
