@@ -40,7 +40,7 @@ DEPS_TEST := libcriterion-dev bats clang libclang-rt-14-dev clang-tidy clang-for
 	zstd mandoc shellcheck util-linux psmisc procps tmux libarchive-tools xxd g++ \
 	llvm dwz libxml2-utils python3-jsonschema jq zsh bsdextrautils systemd mount \
 	e2fsprogs chromium librsvg2-bin golang-go valgrind protobuf-compiler gdb nodejs \
-	openjdk-17-jdk-headless attr fd-find ripgrep tree \
+	openjdk-17-jdk-headless attr fd-find ripgrep tree locales libc-l10n \
 	$(DEPS_QEMU) $(DEPS_HEADERS)
 # What makes a new machine for check-fresh.
 DEPS_FRESH := mmdebstrap git

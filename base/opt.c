@@ -8,9 +8,9 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "base/log.h"
 #include "base/number.h"
 #include "base/strbuf.h"
+#include "base/suggest.h"
 
 #ifndef OPFS_VERSION
 #define OPFS_VERSION "unknown"
@@ -24,7 +24,7 @@ bool opt_verbose;
 enum common { COMMON_HELP, COMMON_USAGE, COMMON_VERSION, COMMON_VERBOSE, NR_COMMON };
 
 static const struct opt common[] = {
-	[COMMON_HELP] = { .letter = '?', .name = "help", .doc = "show this help" },
+	[COMMON_HELP] = { .letter = 'h', .name = "help", .doc = "show this help" },
 	[COMMON_USAGE] = { .name = "usage", .doc = "show the usage in one line" },
 	[COMMON_VERSION] = { .letter = 'v', .name = "version", .doc = "show version" },
 	/* the argument: only where messages have topics */
@@ -37,6 +37,7 @@ static const struct opt common[] = {
 struct grammar {
 	const struct opt *opts[MAX_OPTS];
 	int n, nr_longs;
+	int help; /* the index of --help */
 	bool topics;
 	struct option longs[2 * MAX_OPTS + 1];
 	char shorts[2 * MAX_OPTS + 3];
@@ -88,10 +89,11 @@ static void add_table(struct grammar *g, const struct opt *table, char **shorts)
 	for (const struct opt *o = table; o && o->name && g->n < MAX_OPTS; o++) {
 		bool taken = find_letter(g, o->letter) >= 0;
 
+		if (o == &common[COMMON_HELP])
+			g->help = g->n;
 		g->opts[g->n] = o;
 		add_long(g, o->name, g->n++);
-		/* getopt answers an unknown letter with '?', so -? is found as one */
-		if (!o->letter || o->letter == '?' || taken)
+		if (!o->letter || taken)
 			continue;
 		*(*shorts)++ = o->letter;
 		if (has_arg(g, o) == required_argument)
@@ -203,6 +205,21 @@ static const struct opt *glued(const struct grammar *g, const char *word)
 	return i >= 0 && has_arg(g, g->opts[i]) == optional_argument ? g->opts[i] : NULL;
 }
 
+/* The first @len bytes of @word are "--name". */
+static void no_option(const struct grammar *g, const char *word, size_t len,
+		      struct err *err)
+{
+	CLEANUP(free_ptr) char *typed = strndup(word, len);
+	CLEANUP(strbuf_fini) struct strbuf meant = { 0 };
+	struct nearest near = { .typed = typed ? typed + strspn(typed, "-") : "" };
+
+	for (int i = 0; i < g->nr_longs; i++)
+		nearest_offer(&near, g->longs[i].name);
+	nearest_tell(&near, "--", &meant);
+	err_set(err, -EINVAL, "%.*s: no such option%s", (int)len, word,
+		strbuf_str(&meant));
+}
+
 /* Says what is wrong with the word that getopt_long() answered with '?' or ':'. */
 static void explain(const struct grammar *g, int answer, const char *word,
 		    struct err *err)
@@ -237,7 +254,7 @@ static void explain(const struct grammar *g, int answer, const char *word,
 		err_set(err, -EINVAL, "%.*s: is it %s?", (int)len, word,
 			strbuf_str(&names));
 	else
-		err_set(err, -EINVAL, "%.*s: no such option", (int)len, word);
+		no_option(g, word, len, err);
 }
 
 /* OPT_RUN: parsing goes on. */
@@ -285,9 +302,9 @@ static int found(const struct grammar *g, int code)
 {
 	if (code >= FIRST_CODE)
 		return code - FIRST_CODE;
-	if (code == '?' && optopt != '?')
-		return -1;
-	return find_letter(g, code);
+	if (code == '?' && optopt == '?') /* -?, which is no letter of getopt's */
+		return g->help;
+	return code == '?' ? -1 : find_letter(g, code);
 }
 
 enum opt_result opt_parse(const struct opt_program *prog, int argc, char **argv,

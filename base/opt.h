@@ -10,7 +10,7 @@
 /*
  * Options as tables.  Parsing stops at the first word that is no option, so that a
  * command's own options stay the command's.  Every program and subcommand understands
- * --help -?, --usage, --version -v and --verbose -V without naming them in its table.
+ * --help -h -?, --usage, --version -v and --verbose -V without naming them in its table.
  */
 struct opt {
 	char letter;      /* 0: none */

@@ -2,6 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/box/box.h"
+#include "base/cleanup.h"
+#include "base/command.h"
 #include "base/log.h"
 #include "base/opt.h"
 #include "collector/count/count.h"
@@ -39,65 +42,36 @@ static const struct command {
 	{ "events", "list the events that can be sampled", coll_events },
 };
 
-enum { NR_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
-
-static const struct opt no_opts[] = { { 0 } };
-
-static const struct opt_program program = {
-	.topics = true,
-	.name = "opcollect",
-	.synopsis = "COMMAND [OPTIONS] [ARGS]",
-	.about =
-		"Collects samples into OProfile sample files. Commands:\n"
-		"  record    profile a command, processes or the machine into a session\n"
-		"  count     count events of a command, processes or the machine, "
-		"without samples\n"
-		"  replay    file the samples of a saved stream of the driver\n"
-		"  daemon    profile the machine for as long as it runs\n"
-		"  config    print the daemon's options and where they come from\n"
-		"  start     let the daemon take samples\n"
-		"  stop      let it take none\n"
-		"  dump      wait until all samples so far can be read\n"
-		"  reset     empty session \"current\"\n"
-		"  status    print what the daemon does\n"
-		"  save      close \"current\" into a session that is kept\n"
-		"  list      list the sessions of a session directory\n"
-		"  rename    give a session another name\n"
-		"  remove    remove sessions\n"
-		"  deinit    give back counters and buffers\n"
-		"  shutdown  end the daemon\n"
-		"  set       change how the daemon samples\n"
-		"  events    list the events that can be sampled\n"
-		"\"opcollect COMMAND --help\" tells the options of each.",
-	.opts = no_opts,
-};
-
-static int wrong(const char *what, const char *word)
-{
-	fprintf(stderr, "opcollect: %s%s; commands are:", what, word);
-	for (int i = 0; i < NR_COMMANDS; i++)
-		fprintf(stderr, " %s", commands[i].name);
-	fputs("\ntry 'opcollect --help'\n", stderr);
-	return OPT_EXIT_USAGE;
-}
+static const struct commands list = COMMANDS("opcollect", commands);
 
 static const struct box_kind *const boxes[] = { &coll_answer_box, &coll_table_box };
 
 int main(int argc, char **argv)
 {
+	CLEANUP(strbuf_fini) struct strbuf about = { 0 };
+	static const struct opt none[] = { { 0 } };
+	struct opt_program program = { .topics = true,
+				       .name = "opcollect",
+				       .synopsis = "COMMAND [OPTIONS] [ARGS]",
+				       .opts = none };
+	const struct command *command;
 	enum opt_result result;
 	int first = argc;
 
 	if (box_wanted(argc, argv))
 		return box_main(boxes, sizeof(boxes) / sizeof(boxes[0]), argc, argv);
 	log_init("opcollect");
+	strbuf_puts(&about, "Collects samples into OProfile sample files.\n\n");
+	command_describe(&list, &about);
+	program.about = strbuf_str(&about);
 	result = opt_parse(&program, argc, argv, NULL, &first);
+	argc = first + command_help(argc - first, argv + first);
+	if (result == OPT_RUN && first < argc && !strcmp(argv[first], "--help"))
+		result = opt_parse(&program, 2, (char *[]){ argv[0], argv[first], NULL },
+				   NULL, &first);
 	if (result != OPT_RUN)
 		return opt_exit(result);
-	if (first >= argc)
-		return wrong("no command given", "");
-	for (int i = 0; i < NR_COMMANDS; i++)
-		if (!strcmp(argv[first], commands[i].name))
-			return commands[i].run(argc - first, argv + first);
-	return wrong("no such command: ", argv[first]);
+	command = first < argc ? command_find(&list, argv[first]) : NULL;
+	return command ? command->run(argc - first, argv + first)
+		       : command_unknown(&list, first < argc ? argv[first] : NULL);
 }

@@ -11,7 +11,7 @@
 #include "base/suggest.h"
 #include "events/encode.h"
 
-enum { MAX_SUGGESTIONS = 3, RAW_COUNT = 100000, FAR = EDIT_DISTANCE_MAX };
+enum { MAX_SUGGESTIONS = 3, RAW_COUNT = 100000 };
 
 /* What tables call cycles, the better ones first. */
 static const char *const cycles[] = {
@@ -114,41 +114,15 @@ bool ev_event_find(const struct ev_tables *in, const char *name, struct ev_event
 	return d || find_raw(name, out, name_room);
 }
 
-/* @name as names are compared: case and - _ do not count.  False: it is too long. */
-static bool fold(const char *name, char out[EDIT_DISTANCE_MAX + 1])
-{
-	size_t len = strlen(name);
-
-	for (size_t i = 0; i <= len && len <= EDIT_DISTANCE_MAX; i++)
-		out[i] = name[i] == '_' ? '-' : (char)tolower((unsigned char)name[i]);
-	return len <= EDIT_DISTANCE_MAX;
-}
-
-/*
- * How many letters of @candidate must change to make @name of it, FAR: too many.  A third
- * of the letters may be wrong; a part of a name counts as one mistake.
- */
-static int distance(const char *name, const char *candidate)
-{
-	char a[EDIT_DISTANCE_MAX + 1], b[EDIT_DISTANCE_MAX + 1];
-	int d;
-
-	if (strlen(name) >= 3 && strcasestr(candidate, name))
-		return 1;
-	if (!fold(name, a) || !fold(candidate, b))
-		return FAR;
-	d = (int)edit_distance(a, b, EDIT_DISTANCE_MAX);
-	return d <= (int)(strlen(name) + 2) / 3 ? d : FAR;
-}
-
 /* Keeps the nearest, the first ones of equals. */
 static void add_nearest(const char *name, const char *candidate,
-			const char *found[MAX_SUGGESTIONS], int far[MAX_SUGGESTIONS],
+			const char *found[MAX_SUGGESTIONS], unsigned far[MAX_SUGGESTIONS],
 			int *nr)
 {
-	int d = distance(name, candidate), at;
+	unsigned d = typo_distance(name, candidate);
+	int at;
 
-	if (d >= FAR)
+	if (d == TYPO_FAR)
 		return;
 	for (int i = 0; i < *nr; i++)
 		if (!strcasecmp(found[i], candidate))
@@ -168,7 +142,8 @@ static void add_nearest(const char *name, const char *candidate,
 void ev_event_suggest(const struct ev_tables *in, const char *name, struct strbuf *out)
 {
 	const char *found[MAX_SUGGESTIONS] = { 0 };
-	int far[MAX_SUGGESTIONS], nr = 0;
+	unsigned far[MAX_SUGGESTIONS];
+	int nr = 0;
 
 	for (unsigned i = 0; i < in->nr; i++)
 		vec_for(&in->all[i]->defs, d)

@@ -2,9 +2,11 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/box/box.h"
 #include "base/cleanup.h"
+#include "base/command.h"
 #include "base/log.h"
 #include "base/opt.h"
 #include "base/strbuf.h"
@@ -28,24 +30,7 @@ static const struct command commands[] = {
 	{ "keep", "keep names for when binaries are gone", opfs_keep_main },
 };
 
-static const struct command *find_command(const char *name)
-{
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-		if (!strcmp(commands[i].name, name))
-			return &commands[i];
-	return NULL;
-}
-
-static void describe(struct strbuf *out)
-{
-	strbuf_puts(out,
-		    "Shows OProfile sessions as directories and files.\n\nCommands:\n");
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-		strbuf_printf(out, "  %-30s  %s\n", commands[i].name, commands[i].doc);
-	strbuf_puts(out,
-		    "\n\"opfs COMMAND --help\" tells more.  In the words of mount(8):\n"
-		    "  opfs SESSION_DIR MOUNTPOINT -o OPTIONS");
-}
+static const struct commands list = COMMANDS("opfs", commands);
 
 /* Options without a command.  Returns an exit status. */
 static int general(int argc, char **argv)
@@ -58,17 +43,30 @@ static int general(int argc, char **argv)
 	enum opt_result result;
 	int first;
 
-	describe(&about);
+	strbuf_puts(&about, "Shows OProfile sessions as directories and files.\n\n");
+	command_describe(&list, &about);
+	strbuf_puts(&about, "  In the words of mount(8):\n"
+			    "  opfs SESSION_DIR MOUNTPOINT -o OPTIONS");
 	program.about = strbuf_str(&about);
 	result = opt_parse(&program, argc, argv, NULL, &first);
 	if (result != OPT_RUN)
 		return opt_exit(result);
-	if (first < argc)
-		fprintf(stderr, "opfs: %s: no such command\n", argv[first]);
-	else
-		fprintf(stderr, "opfs: which command?\n");
-	fprintf(stderr, "try 'opfs --help'\n");
-	return CLI_USAGE;
+	return command_unknown(&list, argv[first]);
+}
+
+/* Are these the words of mount(8)?  A command that is misspelt must not mount. */
+static bool is_mount(int argc, char **argv)
+{
+	struct stat st;
+
+	if (argc <= 2 || argv[1][0] == '-')
+		return false;
+	if (strchr(argv[1], '/') || (!stat(argv[1], &st) && S_ISDIR(st.st_mode)))
+		return true;
+	for (int i = 2; i < argc; i++)
+		if (!strncmp(argv[i], "-o", 2) || !strncmp(argv[i], "--options", 9))
+			return true;
+	return false;
 }
 
 /* -V may precede the command as well. */
@@ -94,10 +92,11 @@ int main(int argc, char **argv)
 	log_init("opfs");
 	signal(SIGPIPE, SIG_IGN); /* a write says EPIPE instead */
 	skip_verbose(&argc, &argv);
-	command = argc > 1 ? find_command(argv[1]) : NULL;
+	argc = 1 + command_help(argc - 1, argv + 1);
+	command = argc > 1 ? command_find(&list, argv[1]) : NULL;
 	if (command)
 		return command->main(&opfs_reports, argc - 1, argv + 1);
-	if (argc > 2 && argv[1][0] != '-')
+	if (is_mount(argc, argv))
 		return opfs_mount_main(&opfs_reports, argc, argv);
 	return general(argc, argv);
 }

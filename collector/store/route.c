@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/suggest.h"
 
 static bool under_app(unsigned separate, bool kernel)
 {
@@ -58,6 +59,20 @@ static const struct word *find_word(const char *name)
 	return NULL;
 }
 
+static int unknown_word(const char *name, struct err *err)
+{
+	CLEANUP(strbuf_fini) struct strbuf meant = { 0 };
+	struct nearest near = { .typed = name };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		nearest_offer(&near, words[i].name);
+	nearest_tell(&near, "", &meant);
+	return err_set(err, -EINVAL,
+		       "--separate: \"%s\" is none of none, lib, kernel, thread, cpu, "
+		       "all%s",
+		       name, strbuf_str(&meant));
+}
+
 int coll_separate_parse(const char *list, unsigned *out, struct err *err)
 {
 	CLEANUP(free_ptr) char *copy = strdup(list);
@@ -71,10 +86,7 @@ int coll_separate_parse(const char *list, unsigned *out, struct err *err)
 		const struct word *word = find_word(name);
 
 		if (!word)
-			return err_set(err, -EINVAL,
-				       "--separate: \"%s\" is none of none, lib, kernel, "
-				       "thread, cpu, all",
-				       name);
+			return unknown_word(name, err);
 		filing |= !word->sets || word->sets & COLL_SEPARATE_LIB;
 		set = word->sets ? set | word->sets : 0;
 	}

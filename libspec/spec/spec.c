@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/number.h"
+#include "base/suggest.h"
 #include "libspec/name/pid.h"
 
 const struct spec_tag spec_tags[SPEC_NR_TAGS] = {
@@ -98,11 +99,17 @@ const struct spec_known_word spec_words[SPEC_NR_WORDS] = {
 static int unknown_word(const struct spec_tag *tag, const char *text, struct err *err)
 {
 	CLEANUP(strbuf_fini) struct strbuf known = { 0 };
+	struct nearest near = { .typed = text };
 
 	for (size_t i = 0; i < SPEC_NR_WORDS; i++)
 		if (spec_words[i].tag == tag->id)
+			nearest_offer(&near, spec_words[i].name);
+	nearest_tell_all(&near, &known);
+	strbuf_putc(&known, ':');
+	for (size_t i = 0; i < SPEC_NR_WORDS; i++)
+		if (spec_words[i].tag == tag->id)
 			strbuf_printf(&known, " %s", spec_words[i].name);
-	return err_set(err, -EINVAL, "%s:%.100s: unknown; there are:%s", tag->name, text,
+	return err_set(err, -EINVAL, "%s:%.100s: unknown%s", tag->name, text,
 		       strbuf_str(&known));
 }
 

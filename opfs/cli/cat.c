@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/percent.h"
+#include "base/suggest.h"
 #include "opfs/cli/cli.h"
 #include "opfs/profile/profile.h"
 #include "opfs/session/catalog_load.h"
@@ -103,7 +104,8 @@ static int print_path(struct cat *c, const char *typed)
 	if (place_is_file(&p))
 		rc = tree_text(c->cli.tree, &p, &c->cli.viewer, &text, &err);
 	else
-		rc = err_set(&err, -EISDIR, "is a directory; it holds files like report");
+		rc = err_set(&err, -EISDIR,
+			     "is a directory: \"opfs ls\" lists its files");
 	if (!rc)
 		warn_of_losses(c, &p);
 	place_fini(&p);
@@ -205,6 +207,27 @@ static int print_sample_file(struct cat *c, const struct report *report)
 		  : cli_write(program.name, out.data, out.len, c->sample_file);
 }
 
+static bool is_for_file(const struct report *r)
+{
+	return r && r->render && !r->entries && !r->symbol;
+}
+
+static int no_report(const struct report_set *set, const char *name)
+{
+	CLEANUP(strbuf_fini) struct strbuf meant = { 0 };
+	struct nearest near = { .typed = name };
+
+	for (size_t i = 0; i < set->nr; i++)
+		if (is_for_file(set->all[i]))
+			nearest_offer(&near, set->all[i]->name);
+	nearest_tell(&near, "", &meant);
+	fprintf(stderr,
+		"%s: %s: no report of that name for a sample file%s\n"
+		"try '%s --help'\n",
+		program.name, name, strbuf_str(&meant), program.name);
+	return CLI_USAGE;
+}
+
 static int sample_file_main(struct cat *c, int nr, char **names)
 {
 	int status = CLI_OK;
@@ -213,12 +236,8 @@ static int sample_file_main(struct cat *c, int nr, char **names)
 	for (int i = 0; i < nr; i++) {
 		const struct report *report = report_find(c->cli.reports, names[i]);
 
-		if (!report || !report->render || report->entries || report->symbol) {
-			fprintf(stderr,
-				"%s: %s: no report of that name for a sample file\n",
-				program.name, names[i]);
-			return CLI_USAGE;
-		}
+		if (!is_for_file(report))
+			return no_report(c->cli.reports, names[i]);
 		if (print_sample_file(c, report))
 			status = CLI_FAILED;
 	}

@@ -397,7 +397,11 @@ static int run(const struct cli *c, char **operands, int nr)
 	}
 	fd = catalog_store_fd(store);
 	status = check_abi(fd);
-	if (spec_session_list(fd, NULL, &list, &err))
+	if (spec_session_list(fd, NULL, &list, &err) == -ENOENT)
+		err_set(&err, -ENOENT,
+			"no session directory: it has no directory \"samples\"; name "
+			"another with --session-dir DIR");
+	if (err.code)
 		status = cli_failed(program.name, strbuf_str(&dir), &err);
 	else if (!nr && check_all(fd, &list))
 		status = CLI_FAILED;

@@ -33,7 +33,10 @@ static int set_fail_over(void *ctx, const char *arg, struct err *err)
 	d->fail_over = strtod(arg, &end);
 	if (end == arg || errno || (*end && strcmp(end, "%") != 0) ||
 	    !(d->fail_over >= 0 && d->fail_over <= 1e9))
-		return err_set(err, -EINVAL, "not a percentage, as in --fail-over=5%%");
+		return err_set(
+			err, -EINVAL,
+			"--fail-over: \"%s\" is no percentage, as in --fail-over=5%%",
+			arg);
 	return 0;
 }
 

@@ -39,7 +39,8 @@ static int set_limit(void *ctx, const char *arg, struct err *err)
 	uint64_t n;
 
 	if (number_amount(arg, &unit, &n) || !unit || !unit->bytes)
-		return err_set(err, -EINVAL, "not a size, as in --limit=2G");
+		return err_set(err, -EINVAL,
+			       "--limit: \"%s\" is no size, as in --limit=2G", arg);
 	((struct keep *)ctx)->limit = n;
 	return 0;
 }

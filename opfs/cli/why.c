@@ -33,7 +33,10 @@ static int explain_failure(const char *path, size_t bad, const struct err *err)
 	printf("%*s", (int)bad, "");
 	for (size_t i = 0; i < len; i++)
 		putchar('^');
-	printf("\n%.*s: %s\n", (int)len, path + bad, err->msg);
+	putchar('\n');
+	if (strncmp(err->msg, path + bad, len) != 0 || err->msg[len] != ':')
+		printf("%.*s: ", (int)len, path + bad);
+	puts(err->msg);
 	return CLI_FAILED;
 }
 

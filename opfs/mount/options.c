@@ -12,8 +12,9 @@
 #include "base/number.h"
 #include "base/opt.h"
 #include "base/strbuf.h"
+#include "base/suggest.h"
 
-enum { MIN_WORKERS = 8, MAX_WORKERS = 256, MAX_OPERANDS = 2 };
+enum { MIN_WORKERS = 8, MAX_WORKERS = 256, MAX_OPERANDS = 2, WORD_WIDTH = 14 };
 #define MIB ((size_t)1 << 20)
 #define DEFAULT_CACHE (64 * MIB)
 #define DEFAULT_HELD (1024 * MIB)
@@ -122,17 +123,20 @@ static int set_debug(struct mount_options *o, const char *value, struct err *err
 /* Words of -o that have a meaning here. */
 static const struct word {
 	const char *name;
-	bool has_value;
+	const char *value; /* NULL: has none */
+	const char *doc;
 	int (*set)(struct mount_options *o, const char *value, struct err *err);
 } words[] = {
-	{ "allow_other", false, set_allow_other },
-	{ "cache", true, set_cache },
-	{ "debug", false, set_debug },
-	{ "fsname", true, set_fsname },
-	{ "held", true, set_held },
-	{ "session", true, set_session },
-	{ "workers", true, set_workers },
+	{ "allow_other", NULL, "other users may look too", set_allow_other },
+	{ "session", "DIR", "where the samples are", set_session },
+	{ "cache", "SIZE", "memory for what was computed (64M)", set_cache },
+	{ "held", "SIZE", "memory and disk for what is open (1G)", set_held },
+	{ "workers", "N", "threads that make reports", set_workers },
+	{ "fsname", "NAME", "the device that is shown (the session directory)",
+	  set_fsname },
+	{ "debug", NULL, "as -d", set_debug },
 };
+enum { NR_WORDS = sizeof(words) / sizeof(words[0]) };
 
 /*
  * Words that mount(8) and fstab pass to every file system.  The mount is ro, nosuid,
@@ -164,20 +168,39 @@ static bool is_ignored(const char *word)
 	return false;
 }
 
+static int no_word(const char *text, size_t len, struct err *err)
+{
+	CLEANUP(strbuf_fini) struct strbuf there = { 0 };
+	CLEANUP(free_ptr) char *typed = strndup(text, len);
+	struct nearest near = { .typed = typed ? typed : "" };
+
+	for (size_t i = 0; i < NR_WORDS; i++)
+		nearest_offer(&near, words[i].name);
+	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
+		nearest_offer(&near, ignored[i]);
+	nearest_tell_all(&near, &there);
+	for (size_t i = 0; i < NR_WORDS; i++)
+		strbuf_printf(&there, "%s %s%s%s", i ? "," : "", words[i].name,
+			      words[i].value ? "=" : "",
+			      words[i].value ? words[i].value : "");
+	return err_set(err, -EINVAL, "-o %s: no such option%s, and the words of mount(8)",
+		       text, strbuf_str(&there));
+}
+
 static int add_word(struct mount_options *o, const char *text, struct err *err)
 {
 	const char *equals = strchr(text, '=');
 	size_t len = equals ? (size_t)(equals - text) : strlen(text);
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (size_t i = 0; i < NR_WORDS; i++) {
 		const struct word *w = &words[i];
 
 		if (strlen(w->name) != len || strncmp(w->name, text, len) != 0)
 			continue;
-		if (w->has_value && !equals)
+		if (w->value && !equals)
 			return err_set(err, -EINVAL, "-o %s: needs a value: %s=...", text,
 				       w->name);
-		if (!w->has_value && equals)
+		if (!w->value && equals)
 			return err_set(err, -EINVAL, "-o %s: %s takes no value", text,
 				       w->name);
 		if (w->set(o, equals ? equals + 1 : NULL, err))
@@ -186,10 +209,7 @@ static int add_word(struct mount_options *o, const char *text, struct err *err)
 	}
 	if (is_ignored(text))
 		return 0;
-	return err_set(err, -EINVAL,
-		       "-o %s: no such option; there are allow_other, session=DIR, "
-		       "cache=SIZE, held=SIZE, workers=N, debug, fsname=NAME",
-		       text);
+	return no_word(text, len, err);
 }
 
 int mount_options_add(struct mount_options *o, const char *list, struct err *err)
@@ -247,10 +267,7 @@ static int opt_debug(void *ctx, const char *arg, struct err *err)
 }
 
 static const struct opt opts[] = {
-	{ 'o', "options", "LIST",
-	  "allow_other, session=DIR, cache=SIZE, held=SIZE, workers=N and the words of "
-	  "mount(8)",
-	  opt_o },
+	{ 'o', "options", "LIST", "the words above and those of mount(8)", opt_o },
 	{ 'f', "foreground", NULL, "stay in the foreground", opt_foreground },
 	{ 'd', "debug", NULL, "stay in the foreground and tell every request",
 	  opt_debug },
@@ -258,15 +275,26 @@ static const struct opt opts[] = {
 	{ 0 },
 };
 
-static const struct opt_program program = {
+static struct opt_program program = {
 	.name = "opfs mount",
 	.synopsis = "[SESSION_DIR] MOUNTPOINT [-o OPTIONS] [-f]",
-	.about = "Mounts a session directory as a file system: every profile "
-		 "specification is "
-		 "a\ndirectory, every report a file.  fusermount3 -u MOUNTPOINT or "
-		 "umount ends it.",
 	.opts = opts,
 };
+
+static void describe(struct strbuf *out)
+{
+	strbuf_puts(out,
+		    "Mounts a session directory as a file system: every profile "
+		    "specification is "
+		    "a\ndirectory, every report a file.  fusermount3 -u MOUNTPOINT or "
+		    "umount ends it.\n\nWords of -o, separated by commas:");
+	for (size_t i = 0; i < NR_WORDS; i++)
+		strbuf_printf(out, "\n  %s%s%-*s  %s", words[i].name,
+			      words[i].value ? "=" : "",
+			      WORD_WIDTH - (int)strlen(words[i].name) -
+				      (words[i].value != NULL),
+			      words[i].value ? words[i].value : "", words[i].doc);
+}
 
 static enum mount_words wrong(const char *what)
 {
@@ -291,9 +319,12 @@ static enum mount_words take_operands(struct mount_options *o, char *const *oper
 
 enum mount_words mount_options_parse(struct mount_options *o, int argc, char **argv)
 {
+	CLEANUP(strbuf_fini) struct strbuf about = { 0 };
 	char *operands[MAX_OPERANDS];
 	int nr = 0, first;
 
+	describe(&about);
+	program.about = strbuf_str(&about);
 	for (;;) {
 		switch (opt_parse(&program, argc, argv, o, &first)) {
 		case OPT_DONE:
@@ -306,7 +337,7 @@ enum mount_words mount_options_parse(struct mount_options *o, int argc, char **a
 		if (first >= argc)
 			return take_operands(o, operands, nr);
 		if (nr == MAX_OPERANDS)
-			return wrong("too many operands");
+			return wrong("more words than SESSION_DIR and MOUNTPOINT");
 		/* options may follow it as well: it is the command for them */
 		operands[nr++] = argv[first];
 		argc -= first;

@@ -95,6 +95,11 @@ int catalog_store_new(const char *session_dir, const uid_t *trusted,
 			       "\"opcollect record -- COMMAND\", or name another with "
 			       "--session-dir",
 			       session_dir);
+	if (code == -ENOTDIR)
+		return err_set(err, code,
+			       "%s: not a directory, so no session directory: name one "
+			       "with --session-dir DIR",
+			       session_dir);
 	if (code == -EACCES)
 		return err_set(err, code,
 			       "%s: this session directory does not allow you to read it "

@@ -9,30 +9,93 @@
 #include "base/cleanup.h"
 #include "base/names.h"
 #include "base/suggest.h"
+#include "base/vec.h"
 #include "libspec/spec/field.h"
 #include "opfs/tree/browse.h"
 #include "opfs/tree/files.h"
+#include "opfs/tree/sessions.h"
 #include "opfs/tree/value.h"
 #include "opfs/tree/values.h"
 
 /* What to say where a path leads nowhere. */
 
-/* "sort:sample": the word looks like a tag that does not exist. */
-static bool looks_like_tag(const char *raw, struct strbuf *out)
+enum { MAX_OFFERED = 10000 /* of more values none is said to be meant */ };
+
+static bool is_named(const struct spec_tag *tag)
+{
+	return *tag->name && tag->id != SPEC_SESSION && tag->id != SPEC_SESSION_EXCLUDE &&
+	       tag->kind != SPEC_TAG_SPAN;
+}
+
+/* "sort:sample": the word looks like a tag that does not exist.  @first: it is the first
+ * one of a path. */
+static bool looks_like_tag(const char *raw, bool first, struct strbuf *out)
 {
 	size_t len = strspn(raw, "abcdefghijklmnopqrstuvwxyz-");
+	CLEANUP(free_ptr) char *typed = strndup(raw, len);
+	struct nearest near = { .typed = typed };
 
-	if (!len || raw[len] != ':')
+	if (!typed || !len || raw[len] != ':')
 		return false;
-	strbuf_printf(out,
-		      "there is no tag \"%.*s\" in this version (there are:", (int)len,
-		      raw);
 	for (size_t i = 0; i < SPEC_NR_TAGS; i++)
-		if (*spec_tags[i].name && i != SPEC_SESSION &&
-		    i != SPEC_SESSION_EXCLUDE && spec_tags[i].kind != SPEC_TAG_SPAN)
+		if (first ? *spec_tags[i].name != '\0' : is_named(&spec_tags[i]))
+			nearest_offer(&near, spec_tags[i].name);
+	strbuf_printf(out, "there is no tag \"%s\" in this version", typed);
+	nearest_tell(&near, "", out);
+	strbuf_puts(out, " (there are:");
+	for (size_t i = 0; i < SPEC_NR_TAGS; i++)
+		if (is_named(&spec_tags[i]))
 			strbuf_printf(out, " %s", spec_tags[i].name);
-	strbuf_printf(out, "), and no image is called %.60s", raw);
+	strbuf_printf(out, "), and no %s is called %.60s", first ? "session" : "image",
+		      raw);
 	return true;
+}
+
+/* What a component may be that is no value: the names of files and, if @tags, of tags. */
+static void offer_names(const struct ask *a, bool tags, struct nearest *near)
+{
+	const struct report_set *set = a->t->o.reports;
+
+	for (size_t i = 0; i < set->nr; i++)
+		nearest_offer(near, set->all[i]->name);
+	for (size_t i = 0; tags && i < SPEC_NR_TAGS; i++)
+		if (is_named(&spec_tags[i]))
+			nearest_offer(near, spec_tags[i].name);
+}
+
+int tree_no_word(const struct ask *a, const char *typed)
+{
+	CLEANUP(names_fini) struct names sessions = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+	struct nearest near = { .typed = typed };
+
+	if (looks_like_tag(typed, true, &text))
+		return err_set(a->err, -ENOENT, "%s", strbuf_str(&text));
+	tree_sessions(a->t, a->v, &sessions, NULL);
+	vec_for(&sessions, name)
+		nearest_offer(&near, *name);
+	for (size_t i = 0; i < TREE_ROOT_ENTRIES; i++)
+		nearest_offer(&near, tree_root_entries[i].name);
+	offer_names(a, true, &near);
+	if (!near.name)
+		return tree_no_session(a, typed);
+	nearest_tell(&near, "", &text);
+	strbuf_puts(&text, " The sessions are: ");
+	names_suggest(&sessions, typed, &text);
+	return err_set(a->err, -ENOENT, "no session \"%.100s\" in %.100s%s", typed,
+		       catalog_store_path(a->t->store), strbuf_str(&text));
+}
+
+int tree_no_more(const struct ask *a, const char *name)
+{
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+	struct nearest near = { .typed = name };
+
+	offer_names(a, false, &near);
+	nearest_tell(&near, "", &text);
+	return err_set(a->err, -ENOENT,
+		       "more: holds the slow files only; there is no \"%.100s\"%s", name,
+		       strbuf_str(&text));
 }
 
 static const char *what(const struct spec_tag *tag)
@@ -161,8 +224,9 @@ static void explain(const struct ask *a, const struct place *from,
 {
 	const struct spec_field *field = spec_field_of(tag->id);
 	const char *by = field ? field->separated : NULL; /* what --separate needs */
+	struct nearest near = { .typed = raw };
 
-	if (tag->id == SPEC_DEFAULT && raw && looks_like_tag(raw, out))
+	if (tag->id == SPEC_DEFAULT && raw && looks_like_tag(raw, false, out))
 		return;
 	if (!from->sel->nr) {
 		strbuf_puts(out, "there are no samples here yet");
@@ -202,25 +266,14 @@ static void explain(const struct ask *a, const struct place *from,
 			      raw);
 	if (tag->kind == SPEC_TAG_SYMBOL || tag->kind == SPEC_TAG_FRAMES)
 		suggest_plain(from, raw, out);
-	strbuf_puts(out, "; there are: ");
+	if (tag->id == SPEC_DEFAULT)
+		offer_names(a, true, &near);
+	for (size_t i = 0; i < values->len && values->len <= MAX_OFFERED; i++)
+		if (!strstr(values->data[i], raw)) /* else see suggest_glob() */
+			nearest_offer(&near, values->data[i]);
+	nearest_tell_all(&near, out);
+	strbuf_puts(out, ": ");
 	names_suggest(values, raw, out);
-}
-
-/* The file whose name is nearest, if it is near enough to be meant. */
-static const char *nearest_report(const struct report_set *set, const char *name)
-{
-	unsigned best = UINT_MAX;
-	const char *nearest = NULL;
-
-	for (size_t i = 0; i < set->nr; i++) {
-		unsigned far = edit_distance(name, set->all[i]->name, SUGGEST_MAX);
-
-		if (far < best) {
-			best = far;
-			nearest = set->all[i]->name;
-		}
-	}
-	return best <= (strlen(name) + 1) / 2 ? nearest : NULL;
 }
 
 int tree_no_file(const struct ask *a, const struct place *from, const char *name)
@@ -228,19 +281,19 @@ int tree_no_file(const struct ask *a, const struct place *from, const char *name
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf value = { 0 };
 	const struct report_set *set = a->t->o.reports;
-	const char *near = nearest_report(set, name);
+	struct nearest near = { .typed = name };
 	const char *tag = from->tag->name;
 
 	spec_decode(from->value, &value);
 	strbuf_printf(&text, "%s%s%.60s exists, but ", tag, *tag ? ":" : "",
 		      strbuf_str(&value));
-	if (looks_like_tag(name, &text))
+	if (looks_like_tag(name, false, &text))
 		return err_set(a->err, -ENOENT, "%s", strbuf_str(&text));
 	if (tree_report(a, name))
 		return tree_is_here(a, from, tree_report(a, name));
 	strbuf_printf(&text, "has no file or tag \"%.40s\"", name);
-	if (near)
-		strbuf_printf(&text, ": did you mean \"%s\"?", near);
+	offer_names(a, true, &near);
+	nearest_tell(&near, "", &text);
 	strbuf_puts(&text, " (its files:");
 	for (size_t i = 0; i < set->nr; i++)
 		strbuf_printf(&text, " %s", set->all[i]->name);

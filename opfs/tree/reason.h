@@ -13,4 +13,9 @@ int tree_no_callee(const struct ask *a, const struct place *from, const char *na
  * images that its open value could be the beginning of. */
 int tree_no_file(const struct ask *a, const struct place *from, const char *name);
 
+/* The same for one below "more". */
+int tree_no_more(const struct ask *a, const char *name);
+/* The same for the first component of a path. */
+int tree_no_word(const struct ask *a, const char *typed);
+
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "opfs/tree/events.h"
+#include "opfs/tree/reason.h"
 #include "opfs/tree/sessions.h"
 #include "opfs/tree/step.h"
 
@@ -54,7 +55,7 @@ int tree_step_root(const struct ask *a, const struct place *from, const char *na
 		return tree_enter_sessions(a, &session, 1, to);
 	if (spec_word_parse(name, strlen(name), &word))
 		return step_tag(a, name, &word, to);
-	return tree_no_session(a, name);
+	return tree_no_word(a, name);
 }
 
 int tree_list_root(const struct ask *a, const struct place *p, struct lister *l)

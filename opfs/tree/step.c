@@ -214,8 +214,7 @@ int tree_step_more(const struct ask *a, const struct place *from, const char *na
 
 	if (report && report->more && is_file(a, from, report))
 		return step_file(a, from, report, to);
-	return err_set(a->err, -ENOENT,
-		       "more: holds the slow files only; there is no \"%.100s\"", name);
+	return tree_no_more(a, name);
 }
 
 /* Another part of the open value. */

@@ -122,8 +122,10 @@ static const struct place_ops {
 static int step(const struct ask *a, const struct place *from, const char *name,
 		struct place *to)
 {
-	int rc = ops[from->kind].step ? ops[from->kind].step(a, from, name, to)
-				      : err_set(a->err, -ENOTDIR, "not a directory");
+	int rc = ops[from->kind].step
+			 ? ops[from->kind].step(a, from, name, to)
+			 : err_set(a->err, -ENOTDIR,
+				   "not a directory: nothing is below a file");
 
 	/* the operations leave the older side to this */
 	if (!rc && from->base && !to->base)

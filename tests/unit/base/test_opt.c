@@ -188,6 +188,28 @@ Test(opt, refuses_an_unknown_name, .init = cr_redirect_stderr)
 	expect_stream(cr_get_redirected_stderr(), "opx record: --nope: no such option\n");
 }
 
+Test(opt, tells_the_name_that_an_unknown_one_may_be_meant_as, .init = cr_redirect_stderr)
+{
+	cr_expect_eq(PARSE(W("--evnet=A")), OPT_WRONG);
+	cr_expect_eq(PARSE(W("--callgarph")), OPT_WRONG);
+	cr_expect_eq(PARSE(W("--hlep")), OPT_WRONG);
+	expect_stream(cr_get_redirected_stderr(),
+		      "--evnet: no such option: did you mean \"--event\"?\n"
+		      "try 'opx record --help'\n"
+		      "opx record: --callgarph: no such option: did you mean "
+		      "\"--callgraph\"?\n"
+		      "try 'opx record --help'\n"
+		      "opx record: --hlep: no such option: did you mean \"--help\"?\n");
+}
+
+Test(opt, prints_help_for_each_of_its_letters, .init = cr_redirect_stdout)
+{
+	cr_expect_eq(PARSE(W("-h")), OPT_DONE);
+	cr_expect_eq(PARSE(W("-g?")), OPT_DONE);
+	cr_expect_eq(PARSE(W("--help")), OPT_DONE);
+	expect_stream(cr_get_redirected_stdout(), "  -h, --help  ");
+}
+
 Test(opt, names_what_an_ambiguous_word_may_be, .init = cr_redirect_stderr)
 {
 	cr_expect_eq(PARSE(W("--ver")), OPT_WRONG);
