@@ -352,7 +352,7 @@ int coll_session_open(struct coll_session *s, const char *dir, const char *name,
 	*s = (struct coll_session){
 		.name = name ? name : "current", .lock_fd = -1, .samples_fd = -1, .fd = -1
 	};
-	strbuf_puts(&s->dir, dir ? dir : "oprofile_data");
+	strbuf_puts(&s->dir, spec_session_dir_to_write(dir));
 	rc = strbuf_error(&s->dir);
 	if (!rc)
 		rc = make_dir(strbuf_str(&s->dir), &why);

@@ -31,7 +31,7 @@ void coll_session_old_fini(struct coll_session_old *old); /* accepts {-1} */
 
 /**
  * coll_session_open - makes, or makes ready, the session
- * @dir: SESSION_DIR; NULL: ./oprofile_data
+ * @dir: SESSION_DIR; NULL: $OPFS_SESSION_DIR, else ./oprofile_data
  * @name: of one that is made, or added to with @append; NULL: "current"
  * @append: add to what is there
  * @kept: a keeper of sessions closes what a killed daemon left: that is only renamed,

@@ -22,21 +22,41 @@ struct walk {
 	struct err *err;
 };
 
-void spec_session_dir(const char *given, struct strbuf *out)
+static const char local[] = "oprofile_data";
+
+/* NULL: not set */
+static const char *of_environment(void)
 {
-	static const char local[] = "oprofile_data";
+	const char *dir = getenv("OPFS_SESSION_DIR");
+
+	return dir && *dir ? dir : NULL;
+}
+
+enum spec_session_from spec_session_dir(const char *given, struct strbuf *out)
+{
+	const char *env = of_environment();
 	char cwd[PATH_MAX];
 	struct stat st;
 
-	if (given) {
-		strbuf_puts(out, given);
-	} else if (stat(local, &st) || !S_ISDIR(st.st_mode)) {
-		strbuf_puts(out, "/var/lib/oprofile");
-	} else {
-		if (getcwd(cwd, sizeof(cwd)))
-			strbuf_printf(out, "%s/", strcmp(cwd, "/") != 0 ? cwd : "");
-		strbuf_puts(out, local);
+	if (given || env) {
+		strbuf_puts(out, given ? given : env);
+		return given ? SPEC_SESSION_GIVEN : SPEC_SESSION_ENV;
 	}
+	if (stat(local, &st) || !S_ISDIR(st.st_mode)) {
+		strbuf_puts(out, "/var/lib/oprofile");
+		return SPEC_SESSION_SYSTEM;
+	}
+	if (getcwd(cwd, sizeof(cwd)))
+		strbuf_printf(out, "%s/", strcmp(cwd, "/") != 0 ? cwd : "");
+	strbuf_puts(out, local);
+	return SPEC_SESSION_HERE;
+}
+
+const char *spec_session_dir_to_write(const char *given)
+{
+	const char *env = of_environment();
+
+	return given ? given : env ? env : local;
 }
 
 bool spec_session_escaped(int session_fd)

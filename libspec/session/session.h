@@ -18,13 +18,22 @@
 /* SESSION_DIR/symbols: names that were kept for its sessions, a file for each image. */
 #define SPEC_SYMBOLS_DIR "symbols"
 
+enum spec_session_from {
+	SPEC_SESSION_GIVEN,
+	SPEC_SESSION_ENV,    /* $OPFS_SESSION_DIR, if it is not empty */
+	SPEC_SESSION_HERE,   /* ./oprofile_data, if that is a directory */
+	SPEC_SESSION_SYSTEM, /* /var/lib/oprofile */
+};
+
 /**
- * spec_session_dir - which session directory a program uses
- * @given: --session-dir, or NULL: ./oprofile_data if that is a directory, else
- *	/var/lib/oprofile
- * Appends the path; that of ./oprofile_data is absolute if the current directory has one.
+ * spec_session_dir - which session directory a program reads
+ * @given: --session-dir, or NULL
+ * Appends the path, that of ./oprofile_data absolute if the current directory has one.
+ * Returns what it is from: the first of those above that there is.
  */
-void spec_session_dir(const char *given, struct strbuf *out);
+enum spec_session_from spec_session_dir(const char *given, struct strbuf *out);
+/* Which one a program records into: @given, $OPFS_SESSION_DIR or ./oprofile_data. */
+const char *spec_session_dir_to_write(const char *given);
 
 /*
  * Where several users may store sessions and others read them, a link among them leads

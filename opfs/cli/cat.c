@@ -104,8 +104,9 @@ static int print_path(struct cat *c, const char *typed)
 	if (place_is_file(&p))
 		rc = tree_text(c->cli.tree, &p, &c->cli.viewer, &text, &err);
 	else
-		rc = err_set(&err, -EISDIR,
-			     "is a directory: \"opfs ls\" lists its files");
+		rc = err_set(
+			&err, -EISDIR,
+			"is a directory; it holds files like report (see \"opfs ls\")");
 	if (!rc)
 		warn_of_losses(c, &p);
 	place_fini(&p);
@@ -260,10 +261,9 @@ int opfs_cat_main(const struct report_set *reports, int argc, char **argv)
 	}
 	if (c.sample_file)
 		return sample_file_main(&c, nr, argv + 1);
-	status = cli_open(&c.cli, program.name);
-	if (status)
-		return status;
-	for (int i = 1; i <= nr; i++)
+	status = cli_find(&c.cli, program.name, WHERE_PATHS, nr, argv + 1) ||
+		 cli_open(&c.cli, program.name);
+	for (int i = 1; i <= nr && c.cli.tree; i++)
 		if (print_path(&c, argv[i]))
 			status = CLI_FAILED;
 	cli_fini(&c.cli);

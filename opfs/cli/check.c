@@ -384,17 +384,12 @@ static int check_matching(int session_dir_fd, const struct names *list,
 static int run(const struct cli *c, char **operands, int nr)
 {
 	CLEANUP(names_fini) struct names list = { 0 };
-	CLEANUP(strbuf_fini) struct strbuf dir = { 0 };
 	struct catalog_store *store = NULL;
 	struct err err = { 0 };
 	int status, fd;
 
-	spec_session_dir(c->session_dir, &dir);
-	if (catalog_store_new(strbuf_str(&dir), NULL, &store, &err)) {
-		cli_no_session_dir(c->session_dir, &err);
-		fprintf(stderr, "%s: %s\n", program.name, err.msg);
-		return CLI_FAILED;
-	}
+	if (catalog_store_new(c->where.dir, NULL, &store, &err))
+		return cli_no_session_dir(c, program.name, &err);
 	fd = catalog_store_fd(store);
 	status = check_abi(fd);
 	if (spec_session_list(fd, NULL, &list, &err) == -ENOENT)
@@ -402,7 +397,7 @@ static int run(const struct cli *c, char **operands, int nr)
 			"no session directory: it has no directory \"samples\"; name "
 			"another with --session-dir DIR");
 	if (err.code)
-		status = cli_failed(program.name, strbuf_str(&dir), &err);
+		status = cli_failed(program.name, c->where.dir, &err);
 	else if (!nr && check_all(fd, &list))
 		status = CLI_FAILED;
 	for (int i = 0; i < nr && !err.code; i++)
@@ -420,6 +415,9 @@ int opfs_check_main(const struct report_set *reports, int argc, char **argv)
 
 	if (result != OPT_RUN)
 		return opt_exit(result);
-	status = run(&c, argv + 1, nr);
+	status = cli_find(&c, program.name, WHERE_SESSIONS, nr, argv + 1);
+	if (!status)
+		status = run(&c, argv + 1, nr);
+	cli_fini(&c);
 	return cli_flush(program.name) ? CLI_FAILED : status;
 }

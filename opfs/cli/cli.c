@@ -8,7 +8,6 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "libspec/session/session.h"
 #include "opfs/cli/relative.h"
 
 enum { CACHE_BYTES = 256 << 20 };
@@ -46,43 +45,50 @@ enum opt_result cli_parse(const struct opt_program *prog, int argc, char **argv,
 	return OPT_RUN;
 }
 
+int cli_find(struct cli *c, const char *program, enum where_words kind, int nr,
+	     char **words)
+{
+	struct err err = { 0 };
+
+	if (where_find(&c->where, c->session_dir, kind, words, nr, &err)) {
+		fprintf(stderr, "%s: %s\n", program, err.msg);
+		return CLI_FAILED;
+	}
+	where_tell(&c->where, program);
+	return CLI_OK;
+}
+
 int cli_open(struct cli *c, const char *program)
 {
-	CLEANUP(strbuf_fini) struct strbuf dir = { 0 };
 	struct tree_options o = { .reports = c->reports,
 				  .cache_bytes = CACHE_BYTES,
 				  .owner = geteuid() };
 	struct err err = { 0 };
 	int nr = getgroups(sizeof(c->groups) / sizeof(c->groups[0]), c->groups);
 
-	spec_session_dir(c->session_dir, &dir);
-	o.session_dir = strbuf_str(&dir);
+	if (!c->where.dir && cli_find(c, program, WHERE_PATHS, 0, NULL))
+		return CLI_FAILED;
+	o.session_dir = c->where.dir;
 	c->viewer = (struct viewer){ .cred = { .uid = geteuid(),
 					       .gid = getegid(),
 					       .groups = c->groups,
 					       .nr_groups = nr > 0 ? (size_t)nr : 0 } };
-	if (!tree_new(&o, &c->tree, &err))
-		return CLI_OK;
-	cli_no_session_dir(c->session_dir, &err);
-	fprintf(stderr, "%s: %s\n", program, err.msg);
-	return CLI_FAILED;
+	return tree_new(&o, &c->tree, &err) ? cli_no_session_dir(c, program, &err)
+					    : CLI_OK;
 }
 
-void cli_no_session_dir(const char *given, struct err *err)
+int cli_no_session_dir(const struct cli *c, const char *program, struct err *err)
 {
-	if (given || err->code != -ENOENT)
-		return;
-	err_set(err, -ENOENT,
-		"neither ./oprofile_data nor /var/lib/oprofile is there: record a "
-		"session "
-		"with \"opcollect record -- COMMAND\", or say where one is with "
-		"--session-dir DIR");
+	where_explain(&c->where, err);
+	fprintf(stderr, "%s: %s\n", program, err->msg);
+	return CLI_FAILED;
 }
 
 void cli_fini(struct cli *c)
 {
 	tree_free(c->tree);
 	c->tree = NULL;
+	where_fini(&c->where);
 }
 
 int cli_walk(struct cli *c, const char *typed, char **path, struct place *out,

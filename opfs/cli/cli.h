@@ -3,6 +3,7 @@
 #define OPFS_CLI_CLI_H
 
 #include "base/opt.h"
+#include "opfs/cli/where.h"
 #include "opfs/tree/tree.h"
 
 /* What the subcommands that need no mount share.  Each returns an exit status; @reports
@@ -19,6 +20,7 @@ enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = OPT_EXIT_USAGE };
 struct cli {
 	const struct report_set *reports;
 	const char *session_dir; /* as given; NULL: the default */
+	struct where where;      /* see cli_find() */
 	struct tree *tree;
 	struct viewer viewer; /* this process */
 	gid_t groups[128];
@@ -29,7 +31,8 @@ struct cli {
 #define CLI_OPT_SESSION_DIR                                                              \
 	{                                                                                \
 		.name = "session-dir", .arg = "DIR",                                     \
-		.doc = "where sessions are (./oprofile_data, else /var/lib/oprofile)",   \
+		.doc = "where sessions are ($OPFS_SESSION_DIR, ./oprofile_data, "        \
+		       "/var/lib/oprofile)",                                             \
 		.set = cli_set_session_dir                                               \
 	}
 int cli_set_session_dir(void *ctx, const char *arg, struct err *err);
@@ -40,11 +43,15 @@ int cli_set_session_dir(void *ctx, const char *arg, struct err *err);
  */
 enum opt_result cli_parse(const struct opt_program *prog, int argc, char **argv,
 			  void *ctx, int *nr_operands);
-/* Opens the tree for whoever runs this.  0, or CLI_FAILED with the reason told. */
+/* Chooses the session directory, c->where.dir, by the options and operands, and makes of
+ * operands what where_find() does.  0, or CLI_FAILED with the reason told. */
+int cli_find(struct cli *c, const char *program, enum where_words kind, int nr,
+	     char **words);
+/* Opens the tree for whoever runs this, after cli_find() of its operands if it has some.
+ * 0, or CLI_FAILED with the reason told. */
 int cli_open(struct cli *c, const char *program);
-/* Where no session directory was @given and the default is missing: which were looked
- * for, instead of the -ENOENT in @err. */
-void cli_no_session_dir(const char *given, struct err *err);
+/* Says why the session directory cannot be used.  CLI_FAILED. */
+int cli_no_session_dir(const struct cli *c, const char *program, struct err *err);
 void cli_fini(struct cli *c);
 /* tree_walk() of a path as it was typed in this directory, see cli_relative().  *path:
  * what was walked, to free(); NULL if out of memory. */

@@ -273,8 +273,10 @@ int opfs_diff_main(const struct report_set *reports, int argc, char **argv)
 			program.name, program.name, program.name);
 		return CLI_USAGE;
 	}
-	status = cli_open(&d.cli, program.name) ? DIFF_UNKNOWN
-						: compare(&d, argv[1], argv[FIRST_TWO]);
+	status = cli_find(&d.cli, program.name, WHERE_PATHS, nr, argv + 1) ||
+				 cli_open(&d.cli, program.name)
+			 ? DIFF_UNKNOWN
+			 : compare(&d, argv[1], argv[FIRST_TWO]);
 	cli_fini(&d.cli);
 	return status;
 }

@@ -239,18 +239,14 @@ static int run(struct keep *k, char **sessions, int nr)
 
 static int open_all(struct keep *k)
 {
-	CLEANUP(strbuf_fini) struct strbuf dir = { 0 };
+	const char *dir = k->cli.where.dir;
 	struct err err = { 0 };
-	int rc;
 
-	spec_session_dir(k->cli.session_dir, &dir);
-	rc = catalog_store_new(strbuf_str(&dir), NULL, &k->store, &err);
-	if (rc)
-		cli_no_session_dir(k->cli.session_dir, &err);
-	else
-		rc = symbols_dir_open(&k->dir, catalog_store_fd(k->store), k->limit,
-				      &err);
-	return rc ? cli_failed(program.name, strbuf_str(&dir), &err) : CLI_OK;
+	if (catalog_store_new(dir, NULL, &k->store, &err))
+		return cli_no_session_dir(&k->cli, program.name, &err);
+	return symbols_dir_open(&k->dir, catalog_store_fd(k->store), k->limit, &err)
+		       ? cli_failed(program.name, dir, &err)
+		       : CLI_OK;
 }
 
 int opfs_keep_main(const struct report_set *reports, int argc, char **argv)
@@ -268,7 +264,8 @@ int opfs_keep_main(const struct report_set *reports, int argc, char **argv)
 	server = sym_server_new(NULL);
 	cache = cache_new(CACHE_BYTES);
 	k.syms = server && cache ? sym_cache_new(server, cache) : NULL;
-	status = open_all(&k);
+	status = cli_find(&k.cli, program.name, WHERE_SESSIONS, nr, argv + 1) ||
+		 open_all(&k);
 	if (!status)
 		status = run(&k, argv + 1, nr);
 	symbols_dir_close(&k.dir);
@@ -277,5 +274,6 @@ int opfs_keep_main(const struct report_set *reports, int argc, char **argv)
 	sym_cache_free(k.syms);
 	cache_free(cache);
 	sym_server_free(server);
+	cli_fini(&k.cli);
 	return cli_flush(program.name) ? CLI_FAILED : status;
 }

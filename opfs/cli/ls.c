@@ -177,12 +177,11 @@ int opfs_ls_main(const struct report_set *reports, int argc, char **argv)
 
 	if (result != OPT_RUN)
 		return opt_exit(result);
-	status = cli_open(&ls.cli, program.name);
-	if (status)
-		return status;
-	if (!nr)
-		status = list_path(&ls, "/", false);
-	for (int i = 1; i <= nr; i++)
+	status = cli_find(&ls.cli, program.name, WHERE_PATHS, nr, argv + 1) ||
+		 cli_open(&ls.cli, program.name);
+	if (!status && !nr)
+		status = list_path(&ls, ls.cli.where.at ? ls.cli.where.at : "/", false);
+	for (int i = 1; i <= nr && ls.cli.tree; i++)
 		if (list_path(&ls, argv[i], nr > 1))
 			status = CLI_FAILED;
 	cli_fini(&ls.cli);

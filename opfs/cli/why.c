@@ -121,10 +121,9 @@ int opfs_why_main(const struct report_set *reports, int argc, char **argv)
 			program.name);
 		return CLI_USAGE;
 	}
-	status = cli_open(&c, program.name);
-	if (status)
-		return status;
-	for (int i = 1; i <= nr; i++)
+	status = cli_find(&c, program.name, WHERE_PATHS, nr, argv + 1) ||
+		 cli_open(&c, program.name);
+	for (int i = 1; i <= nr && c.tree; i++)
 		if (explain(&c, argv[i]))
 			status = CLI_FAILED;
 	cli_fini(&c);

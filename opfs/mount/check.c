@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/escape.h"
 #include "base/strbuf.h"
+#include "opfs/cli/mounted.h"
 
 #define DEVICE "/dev/fuse"
 #define WITHOUT "; \"opfs cat PATH\" shows the same without a mount"
@@ -64,49 +65,11 @@ int mount_check_device(struct err *err)
 	return 0;
 }
 
-/* A field of mountinfo is "PATH", with \040 for blanks and the like. */
-static void add_unescaped(struct strbuf *out, const char *field, size_t len)
-{
-	for (size_t i = 0; i < len; i++) {
-		unsigned code;
-
-		if (field[i] == '\\' && len - i > 3 &&
-		    sscanf(field + i + 1, "%3o", &code) == 1) {
-			strbuf_putc(out, (char)code);
-			i += 3;
-		} else {
-			strbuf_putc(out, field[i]);
-		}
-	}
-}
-
-/* "ID PARENT MAJOR:MINOR ROOT MOUNTPOINT OPTIONS [...] - TYPE SOURCE OPTIONS" */
-static bool is_opfs_at(const char *line, const char *path)
-{
-	CLEANUP(strbuf_fini) struct strbuf point = { 0 };
-	const char *at = line, *end, *type = strstr(line, " - ");
-
-	for (int i = 0; i < 4 && at; i++) {
-		at = strchr(at, ' ');
-		at = at ? at + 1 : NULL;
-	}
-	end = at ? strchr(at, ' ') : NULL;
-	if (!end || !type || strncmp(type, " - fuse.opfs ", strlen(" - fuse.opfs ")) != 0)
-		return false;
-	add_unescaped(&point, at, (size_t)(end - at));
-	return !strcmp(strbuf_str(&point), path);
-}
-
 static bool is_mounted(const char *path)
 {
-	CLEANUP(close_file) FILE *f = fopen("/proc/self/mountinfo", "re");
-	CLEANUP(free_ptr) char *line = NULL;
-	size_t room = 0;
-	bool found = false;
+	CLEANUP(mounted_fini) struct mounted_list list = { 0 };
 
-	while (f && !found && getline(&line, &room, f) > 0)
-		found = is_opfs_at(line, path);
-	return found;
+	return !mounted_read(&list) && mounted_at(&list, path);
 }
 
 /*

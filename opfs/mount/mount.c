@@ -19,7 +19,7 @@
 #include "base/log.h"
 #include "base/strbuf.h"
 #include "libspec/session/session.h"
-#include "opfs/cli/cli.h"
+#include "opfs/cli/where.h"
 #include "opfs/mount/check.h"
 #include "opfs/mount/fuse_ops.h"
 #include "opfs/mount/notify.h"
@@ -303,16 +303,19 @@ static int serve_in_background(const struct mount_options *o, const char *sessio
 static int check(struct mount_options *o, char **session_dir, struct err *err)
 {
 	CLEANUP(strbuf_fini) struct strbuf dir = { 0 };
+	struct where where = { 0 };
 	char *full;
 	int rc;
 
-	spec_session_dir(o->session_dir, &dir);
+	where.from = spec_session_dir(o->session_dir, &dir);
 	rc = strbuf_error(&dir);
 	if (rc)
 		return err_set(err, rc, "out of memory");
+	where.dir = dir.data;
+	where_tell(&where, "opfs mount");
 	rc = mount_check_session(strbuf_str(&dir), session_dir, err);
 	if (rc)
-		cli_no_session_dir(o->session_dir, err);
+		where_explain(&where, err);
 	else
 		rc = mount_check_point(o->mountpoint, err);
 	if (!rc)

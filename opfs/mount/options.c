@@ -337,7 +337,8 @@ enum mount_words mount_options_parse(struct mount_options *o, int argc, char **a
 		if (first >= argc)
 			return take_operands(o, operands, nr);
 		if (nr == MAX_OPERANDS)
-			return wrong("more words than SESSION_DIR and MOUNTPOINT");
+			return wrong(
+				"too many words: SESSION_DIR and MOUNTPOINT are all");
 		/* options may follow it as well: it is the command for them */
 		operands[nr++] = argv[first];
 		argc -= first;

@@ -182,14 +182,23 @@ Test(session, dir_is_the_one_given_or_found)
 	CLEANUP(strbuf_fini) struct strbuf dir = { 0 };
 
 	cr_assert_eq(fchdir(s.fd), 0);
-	spec_session_dir("/x/y", &dir);
+	unsetenv("OPFS_SESSION_DIR");
+	cr_expect_eq(spec_session_dir("/x/y", &dir), SPEC_SESSION_GIVEN);
 	cr_expect_str_eq(dir.data, "/x/y");
 	strbuf_reset(&dir);
-	spec_session_dir(NULL, &dir);
+	cr_expect_eq(spec_session_dir(NULL, &dir), SPEC_SESSION_SYSTEM);
 	cr_expect_str_eq(dir.data, "/var/lib/oprofile");
 	touch(&s, "oprofile_data/x");
+	setenv("OPFS_SESSION_DIR", "e", 1);
 	strbuf_reset(&dir);
-	spec_session_dir(NULL, &dir);
+	cr_expect_eq(spec_session_dir(NULL, &dir), SPEC_SESSION_ENV);
+	cr_expect_str_eq(dir.data, "e");
+	cr_expect_str_eq(spec_session_dir_to_write(NULL), "e");
+	cr_expect_str_eq(spec_session_dir_to_write("given"), "given");
+	setenv("OPFS_SESSION_DIR", "", 1);
+	cr_expect_str_eq(spec_session_dir_to_write(NULL), "oprofile_data");
+	strbuf_reset(&dir);
+	cr_expect_eq(spec_session_dir(NULL, &dir), SPEC_SESSION_HERE);
 	cr_expect_eq(dir.data[0], '/');
 	cr_expect(strstr(dir.data, s.path));
 	cr_expect(strstr(dir.data, "/oprofile_data"));
