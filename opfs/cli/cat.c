@@ -11,6 +11,7 @@
 #include "base/percent.h"
 #include "base/suggest.h"
 #include "opfs/cli/cli.h"
+#include "opfs/cli/show.h"
 #include "opfs/profile/profile.h"
 #include "opfs/session/catalog_load.h"
 
@@ -40,6 +41,7 @@ static int set_binary(void *ctx, const char *arg, struct err *err)
 
 static const struct opt opts[] = {
 	CLI_OPT_SESSION_DIR,
+	SHOW_OPTS,
 	{ .name = "sample-file",
 	  .arg = "FILE",
 	  .doc = "show this sample file alone; PATH is then the name of a report",
@@ -91,9 +93,27 @@ static void warn_of_losses(struct cat *c, const struct place *p)
 	fprintf(stderr, ": see %s/status\n", p->cat->dirs[0].session);
 }
 
+/* On a terminal: the place with short names, instead of *p, if there is one. */
+static void shorten_names(struct cat *c, const char *path, struct place *p)
+{
+	CLEANUP(free_ptr) char *shorter = show_short_names(&c->cli, path, p);
+	struct place with;
+
+	if (!shorter ||
+	    tree_walk(c->cli.tree, shorter, &c->cli.viewer, &with, NULL, NULL))
+		return;
+	if (tree_check(c->cli.tree, &with, &c->cli.viewer, NULL)) {
+		place_fini(&with);
+		return;
+	}
+	place_fini(p);
+	*p = with;
+}
+
 static int print_path(struct cat *c, const char *typed)
 {
 	CLEANUP(free_ptr) char *path = NULL;
+	const struct report *report;
 	struct err err = { 0 };
 	struct text *text;
 	struct place p;
@@ -101,6 +121,7 @@ static int print_path(struct cat *c, const char *typed)
 
 	if (cli_walk(&c->cli, typed, &path, &p, NULL, &err))
 		return cli_failed(program.name, path ? path : typed, &err);
+	shorten_names(c, path, &p);
 	if (place_is_file(&p))
 		rc = tree_text(c->cli.tree, &p, &c->cli.viewer, &text, &err);
 	else
@@ -109,10 +130,11 @@ static int print_path(struct cat *c, const char *typed)
 			"is a directory; it holds files like report (see \"opfs ls\")");
 	if (!rc)
 		warn_of_losses(c, &p);
+	report = p.report;
 	place_fini(&p);
 	if (rc)
 		return cli_failed(program.name, path, &err);
-	status = cli_write_text(program.name, text, path);
+	status = show_text(&c->cli, program.name, path, report, text);
 	text_put(text);
 	return status;
 }
@@ -193,19 +215,25 @@ static int print_sample_file(struct cat *c, const struct report *report)
 	struct spec_image_row row;
 	struct catalog *cat = NULL;
 	struct err err = { 0 };
+	struct text *text = NULL;
 	char real[PATH_MAX];
+	int status;
 	int rc = syms ? catalog_load_file(c->sample_file, &cat, &err)
 		      : err_set(&err, -ENOMEM, "out of memory");
 
 	if (!rc && c->binary)
 		rc = use_binary(cat, c->binary, &row, real, &err);
 	rc = rc ? rc : render_sample_file(c, cat, report, syms, &out, &err);
+	rc = rc ? rc : text_new(&out, &text, &err);
 	catalog_put(cat);
 	sym_cache_free(syms);
 	cache_free(cache);
 	sym_server_free(server);
-	return rc ? cli_failed(program.name, c->sample_file, &err)
-		  : cli_write(program.name, out.data, out.len, c->sample_file);
+	if (rc)
+		return cli_failed(program.name, c->sample_file, &err);
+	status = show_text(&c->cli, program.name, report->name, report, text);
+	text_put(text);
+	return status;
 }
 
 static bool is_for_file(const struct report *r)
@@ -259,13 +287,19 @@ int opfs_cat_main(const struct report_set *reports, int argc, char **argv)
 			program.name);
 		return CLI_USAGE;
 	}
-	if (c.sample_file)
-		return sample_file_main(&c, nr, argv + 1);
-	status = cli_find(&c.cli, program.name, WHERE_PATHS, nr, argv + 1) ||
-		 cli_open(&c.cli, program.name);
+	show_init(&c.cli);
+	if (c.sample_file) {
+		status = sample_file_main(&c, nr, argv + 1);
+		nr = 0;
+	} else {
+		status = cli_find(&c.cli, program.name, WHERE_PATHS, nr, argv + 1) ||
+			 cli_open(&c.cli, program.name);
+	}
 	for (int i = 1; i <= nr && c.cli.tree; i++)
 		if (print_path(&c, argv[i]))
 			status = CLI_FAILED;
+	if (show_end(&c.cli, program.name))
+		status = CLI_FAILED;
 	cli_fini(&c.cli);
 	return status;
 }

@@ -89,6 +89,7 @@ void cli_fini(struct cli *c)
 	tree_free(c->tree);
 	c->tree = NULL;
 	where_fini(&c->where);
+	strbuf_fini(&c->show.kept);
 }
 
 int cli_walk(struct cli *c, const char *typed, char **path, struct place *out,

@@ -17,10 +17,22 @@ int opfs_keep_main(const struct report_set *reports, int argc, char **argv);
 
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = OPT_EXIT_USAGE };
 
+enum show_when { SHOW_AUTO, SHOW_ALWAYS, SHOW_NEVER };
+
+/* How files are shown: see show.h. */
+struct show {
+	enum show_when color; /* as asked for */
+	bool no_pager;
+	bool terminal, colors; /* what standard output is */
+	unsigned columns;
+	struct strbuf kept; /* what is to be shown */
+};
+
 struct cli {
 	const struct report_set *reports;
 	const char *session_dir; /* as given; NULL: the default */
 	struct where where;      /* see cli_find() */
+	struct show show;
 	struct tree *tree;
 	struct viewer viewer; /* this process */
 	gid_t groups[128];

@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/escape.h"
 #include "libspec/name/glob.h"
-#include "opfs/cli/cli.h"
+#include "opfs/cli/show.h"
 #include "opfs/profile/change.h"
 #include "opfs/report/view.h"
 
@@ -50,6 +50,7 @@ static int set_json(void *ctx, const char *arg, struct err *err)
 
 static const struct opt opts[] = {
 	CLI_OPT_SESSION_DIR,
+	SHOW_OPTS,
 	{ .name = "fail-over",
 	  .arg = "PERCENT",
 	  .doc = "list what grew by more, for sure, and exit with 1 if anything did",
@@ -229,7 +230,8 @@ static int print_report(struct diff *d, const struct place *p, const char *path)
 	if (tree_text(d->cli.tree, p, &d->cli.viewer, &text, &err))
 		status = cli_failed(program.name, path, &err);
 	else
-		status = cli_write_text(program.name, text, path);
+		status = show_text(&d->cli, program.name, path, p->report, text) ||
+			 show_end(&d->cli, program.name);
 	text_put(text);
 	return status == CLI_OK ? CLI_OK : DIFF_UNKNOWN;
 }
@@ -273,6 +275,7 @@ int opfs_diff_main(const struct report_set *reports, int argc, char **argv)
 			program.name, program.name, program.name);
 		return CLI_USAGE;
 	}
+	show_init(&d.cli);
 	status = cli_find(&d.cli, program.name, WHERE_PATHS, nr, argv + 1) ||
 				 cli_open(&d.cli, program.name)
 			 ? DIFF_UNKNOWN

@@ -11,10 +11,10 @@
 /* Where a command looks for sessions: the session directory, and where in its tree. */
 struct where {
 	enum spec_session_from from;
-	char *dir; /* the session directory */
-	char *at;  /* the current directory's path in the tree; NULL: it is in no mount */
-	char *point;        /* of the mount that @dir was told by; NULL: by none */
-	uid_t user;         /* who made that */
+	char *dir;   /* the session directory */
+	char *at;    /* where the current directory is in the tree; NULL: in no mount */
+	char *point; /* of the mount that @dir was told by; NULL: by none */
+	uid_t user;  /* who made that */
 	struct names words; /* operands that became paths of the tree */
 };
 
