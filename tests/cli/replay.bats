@@ -561,3 +561,14 @@ bye"
 		-e IBS_OP_ALL:50000,IBS_OP_LOAD:60000 -- true
 	says 'same count and unit mask'
 }
+
+@test "\$OPFS_SESSION_DIR is where samples go, unless --session-dir says it" {
+	cd "$BATS_TEST_TMPDIR"
+	: >nothing
+	OPFS_SESSION_DIR=$PWD/named run -0 "$OPFS_BIN/opcollect" replay nothing
+	[ -d named/samples/current ]
+	OPFS_SESSION_DIR=$PWD/named run -0 "$OPFS_BIN/opcollect" replay \
+		--session-dir given nothing
+	[ -d given/samples/current ]
+	[ ! -e oprofile_data ]
+}
