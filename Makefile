@@ -29,7 +29,8 @@ SOAK_MINUTES ?= 60
 # The Debian packages that building and testing need; "make deps" installs them.
 DEPS_BUILD := gcc make pkg-config libc6-dev libfuse3-dev fuse3 libelf-dev libdw-dev \
 	libiberty-dev libzstd-dev zlib1g-dev libseccomp-dev binutils binutils-dev \
-	libarchive-dev nettle-dev libconfuse-dev libsystemd-dev libpfm4-dev
+	libarchive-dev nettle-dev libconfuse-dev libsystemd-dev libpfm4-dev \
+	libdebuginfod-dev
 # What boots kernels, builds modules for them and the kernel of check-kernel-debug.
 DEPS_QEMU := qemu-system-x86 qemu-system-arm cpio pahole gcc-aarch64-linux-gnu \
 	libc6-dev-arm64-cross bc flex bison libelf-dev
@@ -40,7 +41,7 @@ DEPS_TEST := libcriterion-dev bats clang libclang-rt-14-dev clang-tidy clang-for
 	zstd mandoc shellcheck util-linux psmisc procps tmux libarchive-tools xxd g++ \
 	llvm dwz libxml2-utils python3-jsonschema jq zsh bsdextrautils systemd mount \
 	e2fsprogs chromium librsvg2-bin golang-go valgrind protobuf-compiler gdb nodejs \
-	openjdk-17-jdk-headless attr fd-find ripgrep tree locales libc-l10n \
+	openjdk-17-jdk-headless attr fd-find ripgrep tree locales libc-l10n debuginfod \
 	$(DEPS_QEMU) $(DEPS_HEADERS)
 # What makes a new machine for check-fresh.
 DEPS_FRESH := mmdebstrap git

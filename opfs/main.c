@@ -28,6 +28,7 @@ static const struct command commands[] = {
 	{ "why", "say what a path means, or why it does not exist", opfs_why_main },
 	{ "check", "find out whether everything in a session is whole", opfs_check_main },
 	{ "keep", "keep names for when binaries are gone", opfs_keep_main },
+	{ "fetch", "get debug files that are missing from servers", opfs_fetch_main },
 };
 
 static const struct commands list = COMMANDS("opfs", commands);

@@ -21,8 +21,9 @@ BEGIN {
 	# foreign header => the only files that may include it; <elf.h> is libc's
 	only["^fuse(_lowlevel|_opt|_common)?[.]h$|^fuse3?/"] = \
 		"^opfs/(main[.]c$|mount/)"
-	only["^(gelf|libelf|nlist)[.]h$|^elfutils/"] = \
+	only["^(gelf|libelf|nlist)[.]h$|^elfutils/[^d]"] = \
 		"^(libsym/(elf|dwarf)/|tests/unit/libsym/)"
+	only["^elfutils/debuginfod[.]h$"] = "^opfs/cli/download[.]c$"
 	only["^dwarf[.]h$"] = \
 		"^(libsym/dwarf/|tests/unit/libsym/|libcfi/program[.]c$)"
 	only["^elfutils/(libdw|libdwfl)[.]h$"] = \

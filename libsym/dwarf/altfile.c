@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "libsym/file/caches.h"
 #include "libsym/file/open.h"
 
 /* The link: a path, a NUL, and a build-id.  False if the file has none. */
@@ -26,14 +27,10 @@ static bool read_link(const struct sym_elf *elf, const char **path, struct build
 	return true;
 }
 
-static bool try_file(const struct sym_load *l, const struct strbuf *path,
-		     const struct build_id *id, int *fd, struct sym_elf *out)
+static bool try_fd(const struct build_id *id, int *fd, struct sym_elf *out)
 {
 	struct build_id have;
 
-	if (strbuf_error(path))
-		return false;
-	*fd = sym_open(strbuf_str(path), l->job->cred, NULL);
 	if (*fd >= 0 && !sym_elf_open(*fd, false, out, NULL)) {
 		sym_elf_build_id(out, &have);
 		if (build_id_equal(&have, id))
@@ -45,10 +42,31 @@ static bool try_file(const struct sym_load *l, const struct strbuf *path,
 	return false;
 }
 
+static bool try_file(const struct sym_load *l, const struct strbuf *path,
+		     const struct build_id *id, int *fd, struct sym_elf *out)
+{
+	*fd = strbuf_error(path) ? -1 : sym_open(strbuf_str(path), l->job->cred, NULL);
+	return try_fd(id, fd, out);
+}
+
+static bool try_caches(const struct sym_places *places, const struct sym_load *l,
+		       struct strbuf *path, const struct build_id *id, int *fd,
+		       struct sym_elf *out)
+{
+	for (unsigned i = 0; sym_caches_path(places, id, SYM_CACHED_DEBUG, i, path);
+	     i++) {
+		*fd = sym_caches_open(places, strbuf_str(path), l->job->cred);
+		if (try_fd(id, fd, out))
+			return true;
+	}
+	return false;
+}
+
 int sym_altfile_open(const struct sym_load *l, const struct sym_elf *elf, int *fd,
 		     struct sym_elf *out, struct strbuf *path, struct strbuf *hex,
 		     struct err *err)
 {
+	struct sym_places places = sym_load_places(l->job);
 	char text[BUILD_ID_TEXT];
 	int of = elf == &l->image ? l->image_fd : l->debug.fd;
 	const char *link;
@@ -64,9 +82,9 @@ int sym_altfile_open(const struct sym_load *l, const struct sym_elf *elf, int *f
 			return 1;
 	}
 	strbuf_reset(path);
-	strbuf_printf(path, "%s/.build-id/%.2s/%s.debug",
-		      sym_load_places(l->job).debug_dir, text, text + 2);
-	if (try_file(l, path, &id, fd, out))
+	strbuf_printf(path, "%s/.build-id/%.2s/%s.debug", places.debug_dir, text,
+		      text + 2);
+	if (try_file(l, path, &id, fd, out) || try_caches(&places, l, path, &id, fd, out))
 		return 1;
 	strbuf_reset(path);
 	return err_set(err, -ENOENT,

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "libsym/file/caches.h"
 #include "libsym/file/open.h"
 
 void sym_debugfile_fini(struct sym_debugfile *d)
@@ -35,6 +36,7 @@ struct search {
 	struct build_id id;
 	const char *link; /* .gnu_debuglink; NULL: none */
 	uint32_t crc;
+	const struct sym_places *places;
 	const struct cred *cred;
 	struct sym_debugfile *out;
 };
@@ -60,14 +62,12 @@ static bool is_its_debug_file(const struct search *s, bool by_link)
 	return by_link && crc_matches(s->out->fd, s->crc);
 }
 
-/* True if the file at out->path is the debug file; if not, @out is emptied. */
-static bool try_file(struct search *s, bool by_link)
+/* True if out->fd, of out->path, is the debug file; if not, @out is emptied. */
+static bool try_fd(struct search *s, bool by_link)
 {
 	struct sym_debugfile *d = s->out;
 	bool found = false;
 
-	if (!strbuf_error(&d->path))
-		d->fd = sym_open(strbuf_str(&d->path), s->cred, NULL);
 	if (d->fd >= 0 && !sym_elf_open(d->fd, false, &d->elf, NULL))
 		found = is_its_debug_file(s, by_link);
 	if (!found)
@@ -75,20 +75,31 @@ static bool try_file(struct search *s, bool by_link)
 	return found;
 }
 
-static bool by_build_id(struct search *s, const char *debug_dir)
+static bool try_file(struct search *s, bool by_link)
+{
+	struct sym_debugfile *d = s->out;
+
+	if (!strbuf_error(&d->path))
+		d->fd = sym_open(strbuf_str(&d->path), s->cred, NULL);
+	return try_fd(s, by_link);
+}
+
+static bool by_build_id(struct search *s)
 {
 	char hex[2 * sizeof(s->id.bytes) + 1];
 
 	if (s->id.len < 2)
 		return false;
 	build_id_format(&s->id, hex);
-	strbuf_printf(&s->out->path, "%s/.build-id/%.2s/%s.debug", debug_dir, hex,
-		      hex + 2);
+	strbuf_printf(&s->out->path, "%s/.build-id/%.2s/%s.debug", s->places->debug_dir,
+		      hex, hex + 2);
 	return try_file(s, false);
 }
 
-static bool by_link(struct search *s, const char *dir, const char *debug_dir)
+static bool by_link(struct search *s, const char *dir)
 {
+	const char *debug_dir = s->places->debug_dir;
+
 	if (!s->link || !*s->link || strchr(s->link, '/') || !dir)
 		return false;
 	strbuf_printf(&s->out->path, "%s/.debug/%s", dir, s->link);
@@ -106,16 +117,29 @@ static bool by_link(struct search *s, const char *dir, const char *debug_dir)
 	return try_file(s, true);
 }
 
+static bool by_cache(struct search *s)
+{
+	struct sym_debugfile *d = s->out;
+
+	for (unsigned i = 0;
+	     sym_caches_path(s->places, &s->id, SYM_CACHED_DEBUG, i, &d->path); i++) {
+		d->fd = sym_caches_open(s->places, strbuf_str(&d->path), s->cred);
+		if (try_fd(s, false))
+			return true;
+	}
+	return false;
+}
+
 bool sym_debugfile_find(const struct sym_elf *image, const char *dir,
-			const char *debug_dir, const struct cred *cred,
+			const struct sym_places *places, const struct cred *cred,
 			struct sym_debugfile *out)
 {
-	struct search s = { .image = image, .cred = cred, .out = out };
+	struct search s = { .image = image, .places = places, .cred = cred, .out = out };
 	GElf_Word crc = 0;
 
 	*out = (struct sym_debugfile){ .fd = -1 };
 	sym_elf_build_id(image, &s.id);
 	s.link = dwelf_elf_gnu_debuglink(image->elf, &crc);
 	s.crc = crc;
-	return by_build_id(&s, debug_dir) || by_link(&s, dir, debug_dir);
+	return by_build_id(&s) || by_link(&s, dir) || by_cache(&s);
 }

@@ -17,15 +17,15 @@ void sym_debugfile_fini(struct sym_debugfile *d);
 /**
  * sym_debugfile_find - the separate debug file of an image
  * @dir: directory of the image, absolute, or NULL
- * @debug_dir: root of installed debug files (/usr/lib/debug)
+ * @places: of installed debug files (debug_dir), and the caches
  * @cred: as for sym_open()
- * First by build-id below @debug_dir, then by .gnu_debuglink in @dir/.debug, @dir and
- * below @debug_dir (also without the "/usr" of a merged-/usr system).  A file is taken
- * only if its build-id is the image's, or, where one has none, if the CRC of the link
- * is that of the file.  True if found.
+ * First by build-id below debug_dir, then by .gnu_debuglink in @dir/.debug, @dir and
+ * below debug_dir (also without the "/usr" of a merged-/usr system), then in the caches
+ * (libsym/file/caches.h).  A file is taken only if its build-id is the image's, or, where
+ * one has none, if the CRC of the link is that of the file.  True if found.
  */
 bool sym_debugfile_find(const struct sym_elf *image, const char *dir,
-			const char *debug_dir, const struct cred *cred,
+			const struct sym_places *places, const struct cred *cred,
 			struct sym_debugfile *out);
 
 #endif

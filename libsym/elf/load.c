@@ -10,6 +10,7 @@
 #include "libsym/elf/kallsyms.h"
 #include "libsym/elf/module.h"
 #include "libsym/elf/vdso.h"
+#include "libsym/file/caches.h"
 #include "libsym/file/open.h"
 
 #define MAX_NOTES (64u << 10)
@@ -39,6 +40,9 @@ struct sym_places sym_load_places(const struct sym_job *job)
 		.modules = place_of(p->modules, "/proc/modules"),
 		.modules_dir = place_of(p->modules_dir, NULL),
 		.kernel_notes = place_of(p->kernel_notes, "/sys/kernel/notes"),
+		.debuginfod = place_of(p->debuginfod, NULL),
+		.perf = place_of(p->perf, NULL),
+		.owner = p->owner,
 	};
 }
 
@@ -107,8 +111,8 @@ bool sym_load_debugfile(struct sym_load *l)
 	if (l->debug.fd >= 0)
 		return true;
 	has_dir = l->image_fd >= 0 && sym_open_directory(l->image_fd, &dir);
-	return sym_debugfile_find(&l->image, has_dir ? strbuf_str(&dir) : NULL,
-				  places.debug_dir, l->job->cred, &l->debug);
+	return sym_debugfile_find(&l->image, has_dir ? strbuf_str(&dir) : NULL, &places,
+				  l->job->cred, &l->debug);
 }
 
 static void find_text(struct sym_load *l)
@@ -214,7 +218,7 @@ static void forget_file(struct sym_load *l)
 	l->b.build_id = (struct build_id){ 0 };
 }
 
-static int load_file(struct sym_load *l)
+static int load_where_sampled(struct sym_load *l)
 {
 	const struct sym_job *job = l->job;
 	int rc = 0;
@@ -226,6 +230,47 @@ static int load_file(struct sym_load *l)
 		return rc;
 	forget_file(l);
 	return load_at(l);
+}
+
+static bool is_sampled(const struct sym_load *l, int fd)
+{
+	CLEANUP(sym_elf_fini) struct sym_elf elf = { 0 };
+	struct build_id id;
+
+	if (sym_elf_open(fd, false, &elf, NULL) || !sym_elf_is_code(&elf))
+		return false;
+	sym_elf_build_id(&elf, &id);
+	return build_id_equal(&id, &l->job->build_id);
+}
+
+/* A copy in a cache; what was said of the file itself stays if there is none. */
+static int load_cached(struct sym_load *l)
+{
+	struct sym_places places = sym_load_places(l->job);
+	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
+
+	for (unsigned i = 0;
+	     sym_caches_path(&places, &l->job->build_id, SYM_CACHED_IMAGE, i, &path);
+	     i++) {
+		CLEANUP(close_fd)
+		int fd = sym_caches_open(&places, strbuf_str(&path), l->job->cred);
+
+		if (fd < 0 || !is_sampled(l, fd))
+			continue;
+		forget_file(l);
+		strbuf_reset(&l->b.path);
+		strbuf_puts(&l->b.path, strbuf_str(&path));
+		l->fd = take_fd(&fd);
+		return load_fd(l, l->fd);
+	}
+	return 0;
+}
+
+static int load_file(struct sym_load *l)
+{
+	int rc = load_where_sampled(l);
+
+	return rc || sym_usable(l->b.state) ? rc : load_cached(l);
 }
 
 static int load_vdso(struct sym_load *l)

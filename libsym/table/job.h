@@ -21,6 +21,11 @@ struct sym_places {
 	const char
 		*modules_dir; /* /lib/modules/RELEASE: searched for NAME.ko[.xz|.zst] */
 	const char *kernel_notes; /* /sys/kernel/notes: build-id of the running kernel */
+	/* Caches by build-id of the user who runs opfs (libsym/file/caches.h).  A job
+	 * that goes to a helper has those of its sender where these are NULL. */
+	const char *debuginfod; /* ~/.cache/debuginfod_client */
+	const char *perf;       /* ~/.debug */
+	uid_t owner;            /* that user: others may not put files there */
 };
 
 /* What to load, what it is expected to be, and for whom.  Strings are borrowed. */

@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cursor.h"
 #include "base/strbuf.h"
+#include "libsym/file/caches.h"
 #include "libsym/file/find.h"
 #include "libsym/wire/wire.h"
 
@@ -98,6 +100,7 @@ static void put_job(struct strbuf *out, const struct sym_job *job)
 	put_u64(out, job->inode);
 	put_u32(out, job->build_id.len <= SYM_WIRE_ID ? job->build_id.len : 0);
 	strbuf_add(out, job->build_id.bytes, SYM_WIRE_ID);
+	put_u32(out, geteuid()); /* whose caches are told below */
 	put_cred(out, job->cred);
 	put_str(out, job->path);
 	put_str(out, job->name);
@@ -107,6 +110,8 @@ static void put_job(struct strbuf *out, const struct sym_job *job)
 	put_str(out, p->modules);
 	put_str(out, p->modules_dir);
 	put_str(out, p->kernel_notes);
+	put_str(out, p->debuginfod ? p->debuginfod : sym_caches_debuginfod());
+	put_str(out, p->perf ? p->perf : sym_caches_perf());
 }
 
 void sym_request_load(const struct sym_job *job, struct strbuf *out)
@@ -205,6 +210,7 @@ static void parse_job(struct cursor *c, struct sym_request *r)
 	id = cursor_bytes(c, SYM_WIRE_ID);
 	if (id)
 		memcpy(r->job.build_id.bytes, id, SYM_WIRE_ID);
+	r->places.owner = cursor_u32(c);
 	parse_cred(c, r);
 	r->job.path = cursor_str(c);
 	r->job.name = cursor_str(c);
@@ -214,6 +220,8 @@ static void parse_job(struct cursor *c, struct sym_request *r)
 	r->places.modules = cursor_str(c);
 	r->places.modules_dir = cursor_str(c);
 	r->places.kernel_notes = cursor_str(c);
+	r->places.debuginfod = cursor_str(c);
+	r->places.perf = cursor_str(c);
 	if (r->job.at && !*r->job.at)
 		r->job.at = NULL;
 	r->job.places = &r->places;

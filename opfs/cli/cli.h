@@ -14,6 +14,7 @@ int opfs_why_main(const struct report_set *reports, int argc, char **argv);
 int opfs_diff_main(const struct report_set *reports, int argc, char **argv);
 int opfs_check_main(const struct report_set *reports, int argc, char **argv);
 int opfs_keep_main(const struct report_set *reports, int argc, char **argv);
+int opfs_fetch_main(const struct report_set *reports, int argc, char **argv);
 
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = OPT_EXIT_USAGE };
 

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "libspec/session/session.h"
 #include "libsym/elf/vdso.h"
+#include "libsym/file/caches.h"
 #include "libsym/wire/kept.h"
 #include "opfs/profile/lines.h"
 
@@ -137,18 +138,41 @@ static const char *known_path(const struct archive *a, const struct catalog_imag
 	return archive_dir_shown(&a->cat->archive, found);
 }
 
-/* Installed debug files are found by build-id, others beside the image by their name. */
+/* The hexadecimal build-id that a cache (libsym/file/caches.h) or a debug file installed
+ * by build-id has in its path, without slashes. */
+static bool id_in_path(const char *path, struct strbuf *hex)
+{
+	const char *by_id = strstr(path, "/.build-id/"), *base = strrchr(path, '/');
+	size_t len;
+
+	if (by_id) { /* ab/cdef.debug, ab/cdef/debug */
+		by_id += strlen("/.build-id/");
+		len = strcspn(by_id, "/");
+		strbuf_add(hex, by_id, len);
+		by_id += len + (by_id[len] == '/');
+		strbuf_add(hex, by_id, strcspn(by_id, "./"));
+	} else if (base && !strcmp(base, "/debuginfo")) {
+		for (by_id = base; by_id > path && by_id[-1] != '/';)
+			by_id--;
+		strbuf_add(hex, by_id, (size_t)(base - by_id));
+	}
+	return hex->len > 2 && !strbuf_error(hex);
+}
+
+/* Debug files found by build-id are found so again, others beside the image by their
+ * name. */
 static int add_debug(struct archive *a, const char *image, const char *debug)
 {
 	const struct tar_want want = { .elf = true };
-	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
-	const char *by_id = strstr(debug, "/.build-id/"), *base = strrchr(debug, '/');
-	const char *dir_end = strrchr(image, '/'), *name;
+	CLEANUP(strbuf_fini) struct strbuf path = { 0 }, hex = { 0 };
+	const char *base = strrchr(debug, '/'), *dir_end = strrchr(image, '/'), *name;
+	bool by_id = id_in_path(debug, &hex);
 
 	if (!*debug || !base || (!by_id && !dir_end))
 		return 0;
 	if (by_id)
-		strbuf_printf(&path, "/usr/lib/debug%s", by_id);
+		strbuf_printf(&path, "/usr/lib/debug/.build-id/%.2s/%s.debug", hex.data,
+			      hex.data + 2);
 	else
 		strbuf_printf(&path, "%.*s/.debug%s", (int)(dir_end - image), image,
 			      base);
@@ -180,12 +204,26 @@ static bool is_right(const struct sym_table *t)
 	return sym_usable(t->state) || t->state == SYM_NO_SYMBOLS;
 }
 
+/* The file that was read: a table that was kept may name any. */
+static const char *read_path(const struct sym_table *t, const struct sym_job *job)
+{
+	const struct sym_places p = { .debuginfod = sym_caches_debuginfod(),
+				      .perf = sym_caches_perf() };
+	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
+
+	for (unsigned i = 0;
+	     sym_caches_path(&p, &job->build_id, SYM_CACHED_IMAGE, i, &path); i++)
+		if (*t->path && !strcmp(t->path, strbuf_str(&path)))
+			return t->path;
+	return job->path ? job->path : t->path;
+}
+
 static int add_image(struct archive *a, const struct catalog_image *img,
 		     const struct sym_table *t, const struct sym_job *job)
 {
 	const struct tar_want want = { .dev = t->dev, .ino = t->ino };
 	/* texts in tables have no control bytes */
-	const char *at = job->path ? job->path : t->path;
+	const char *at = read_path(t, job);
 	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
 	const char *name;
 	int rc = 0;

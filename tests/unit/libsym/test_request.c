@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "libsym/wire/request.h"
@@ -10,7 +11,10 @@ static struct strbuf make_load(void)
 {
 	static const gid_t groups[] = { 4, 5, 6 };
 	struct cred cred = { .uid = 7, .gid = 8, .groups = groups, .nr_groups = 3 };
-	struct sym_places places = { .debug_dir = "/debug", .kernel_notes = "/notes" };
+	struct sym_places places = { .debug_dir = "/debug",
+				     .kernel_notes = "/notes",
+				     .perf = "/perf",
+				     .debuginfod = "/fetched" };
 	struct sym_job job = {
 		.kind = SYM_MODULE,
 		.path = "/a b",
@@ -56,6 +60,9 @@ Test(request, a_job_survives)
 	cr_expect_str_eq(r.job.places->debug_dir, "/debug");
 	cr_expect_str_eq(r.job.places->modules, "");
 	cr_expect_str_eq(r.job.places->kernel_notes, "/notes");
+	cr_expect_str_eq(r.job.places->perf, "/perf");
+	cr_expect_str_eq(r.job.places->debuginfod, "/fetched");
+	cr_expect_eq(r.job.places->owner, geteuid());
 }
 
 Test(request, one_that_is_cut_short_is_refused)
