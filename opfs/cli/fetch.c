@@ -66,12 +66,10 @@ static const struct opt opts[] = {
 static const struct opt_program program = {
 	.name = "opfs fetch",
 	.synopsis = "[SESSION|PATH|BUILDID]...",
-	.about =
-		"Asks the servers in $DEBUGINFOD_URLS for the debug files of a "
-		"session's\n(current) binaries whose names or lines are missing here, "
-		"those with most\nsamples first; or of a binary (PATH, with a slash), or of a "
-		"build-id.  What is fetched all\nreports find.  Exit status 1 if anything "
-		"could not be had.",
+	.about = "Asks the servers in $DEBUGINFOD_URLS for debug files of a session's\n"
+		 "(current) binaries whose names or lines are missing here, or of a\n"
+		 "binary (PATH, with a slash), or of a build-id.  All reports find what\n"
+		 "is fetched.  Exit status 1 if anything could not be had.",
 	.opts = opts,
 };
 
