@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/escape.h"
 #include "base/hex.h"
@@ -30,6 +31,7 @@ struct column_at {
 
 struct column {
 	const char *title;
+	enum column_kind kind;
 	unsigned width;
 	bool (*wanted)(const struct view *v); /* NULL: always */
 	void (*add)(const struct column_at *at, struct strbuf *out);
@@ -199,26 +201,38 @@ static void add_symbol(const struct column_at *at, struct strbuf *out)
 
 /* Widths are opreport's; a class repeats the middle group. */
 static const struct column before[] = {
-	{ "vma", 9, wants_vma, add_vma },
+	{ "vma", COLUMN_NUMBER, 9, wants_vma, add_vma },
 };
 static const struct column of_class[] = {
-	{ "total", 9, wants_children, add_children },
-	{ "%", 9, wants_children, add_children_share },
-	{ "samples", 9, NULL, add_samples },
-	{ "cum. samples", 14, wants_cumulated, add_cumulated },
-	{ "%", 9, NULL, add_share },
-	{ "cum. %", 11, wants_cumulated, add_cumulated_share },
-	{ "diff %", 10, wants_diff, add_diff },
-	{ "sure", 5, wants_diff, add_sure },
+	{ "total", COLUMN_NUMBER, 9, wants_children, add_children },
+	{ "%", COLUMN_NUMBER, 9, wants_children, add_children_share },
+	{ "samples", COLUMN_NUMBER, 9, NULL, add_samples },
+	{ "cum. samples", COLUMN_NUMBER, 14, wants_cumulated, add_cumulated },
+	{ "%", COLUMN_NUMBER, 9, NULL, add_share },
+	{ "cum. %", COLUMN_NUMBER, 11, wants_cumulated, add_cumulated_share },
+	{ "diff %", COLUMN_NUMBER, 10, wants_diff, add_diff },
+	{ "sure", COLUMN_NUMBER, 5, wants_diff, add_sure },
 };
 static const struct column source[] = {
-	{ "linenr info", 28, wants_lines, add_lines },
+	{ "linenr info", COLUMN_PLACE, 28, wants_lines, add_lines },
 };
 static const struct column after[] = {
 	/* the same for every place in a row */
-	{ "image name", 25, wants_image, add_image },
-	{ "app name", 25, wants_app, add_app },
-	{ "symbol name", 30, NULL, add_symbol },
+	{ "image name", COLUMN_IMAGE, 25, wants_image, add_image },
+	{ "app name", COLUMN_APP, 25, wants_app, add_app },
+	{ "symbol name", COLUMN_SYMBOL, 30, NULL, add_symbol },
+};
+
+#define NR(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct {
+	const struct column *columns;
+	size_t nr;
+} groups[] = {
+	{ before, NR(before) },
+	{ of_class, NR(of_class) },
+	{ source, NR(source) },
+	{ after, NR(after) },
 };
 
 /* A line in the making: @gap blanks are due before the next field. */
@@ -247,8 +261,6 @@ static void add_columns(struct line *line, const struct column *cols, size_t nr,
 		line->gap = len < col->width ? col->width - len : 1;
 	}
 }
-
-#define NR(array) (sizeof(array) / sizeof((array)[0]))
 
 static void add_line(const struct column_table *t, const struct profile_row *row,
 		     const struct column_part *part, struct strbuf *out)
@@ -306,4 +318,79 @@ void column_part(struct column_table *t, const struct column_part *part,
 		part->cumulated[c] += part->samples[c];
 	strbuf_puts(out, "  ");
 	add_line(t, part->row, part, out);
+}
+
+/* ---- the other way round */
+
+/* The column whose title begins at line[at]; NULL: none. */
+static const struct column *titled(const char *line, size_t len, size_t at)
+{
+	for (size_t g = 0; g < NR(groups); g++)
+		for (size_t i = 0; i < groups[g].nr; i++) {
+			const struct column *col = &groups[g].columns[i];
+			size_t title = strlen(col->title), end = at + col->width;
+
+			if (title > len - at || memcmp(line + at, col->title, title) != 0)
+				continue;
+			for (at += title; at < len && at < end && line[at] == ' ';)
+				at++;
+			return at == len || at == end ? col : NULL;
+		}
+	return NULL;
+}
+
+bool column_read_titles(const char *line, size_t len, struct column_layout *out)
+{
+	const struct column *col = NULL;
+
+	out->nr = 0;
+	for (size_t at = 0; at < len; at += col->width) {
+		col = titled(line, len, at);
+		if (!col || out->nr == COLUMN_MAX_CELLS)
+			return false;
+		out->cells[out->nr++] = (struct column_cell){
+			.kind = col->kind,
+			.start = at,
+			.len = strlen(col->title),
+			.width = col->width,
+		};
+	}
+	return col && col->kind == COLUMN_SYMBOL;
+}
+
+/* Behind the last byte of the cell that begins at line[at]; @next: where the next one
+ * begins.  A longer field than the column's pushes the rest: it ends at a blank. */
+static size_t end_of_cell(const char *line, size_t len, size_t at, size_t width,
+			  size_t *next)
+{
+	size_t end = at + width;
+
+	if (end >= len) {
+		*next = end = len;
+	} else if (line[end - 1] == ' ') {
+		*next = end;
+	} else {
+		while (end < len && line[end] != ' ')
+			end++;
+		*next = end < len ? end + 1 : len;
+	}
+	while (end > at && line[end - 1] == ' ')
+		end--;
+	return end;
+}
+
+size_t column_read_row(const struct column_layout *layout, const char *line, size_t len,
+		       struct column_cell *out)
+{
+	size_t at = len >= 2 && line[0] == ' ' && line[1] == ' ' ? 2 : 0, nr = 0, end;
+
+	for (; nr < layout->nr && at < len; nr++) {
+		out[nr] = layout->cells[nr];
+		out[nr].start = at;
+		end = out[nr].kind == COLUMN_SYMBOL
+			      ? len
+			      : end_of_cell(line, len, at, out[nr].width, &at);
+		out[nr].len = end - out[nr].start;
+	}
+	return nr;
 }

@@ -2,6 +2,8 @@
 #ifndef OPFS_REPORT_COLUMN_H
 #define OPFS_REPORT_COLUMN_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/strbuf.h"
@@ -47,5 +49,34 @@ void column_row(struct column_table *t, const struct profile_row *row,
 /* Appends such a line, and adds its samples to @part->cumulated. */
 void column_part(struct column_table *t, const struct column_part *part,
 		 struct strbuf *out);
+
+/*
+ * The other way round, for who shows the text of a table in a width of his own: where the
+ * cells of each line are.  Names are padded with blanks and may hold some, so a name with
+ * blanks that is longer than its column may be taken for two cells.
+ */
+enum column_kind { COLUMN_NUMBER, COLUMN_PLACE, COLUMN_IMAGE, COLUMN_APP, COLUMN_SYMBOL };
+
+struct column_cell {
+	enum column_kind kind;
+	size_t start, len; /* in the line, without what pads it */
+	size_t width;      /* what it is padded to; COLUMN_SYMBOL is not */
+};
+
+#define COLUMN_MAX_CELLS 2056 /* as many as PROFILE_MAX_CLASSES need */
+
+struct column_layout {
+	struct column_cell cells[COLUMN_MAX_CELLS];
+	size_t nr;
+};
+
+/* Is the line (without its newline) that of column_titles()?  @out then has its cells. */
+bool column_read_titles(const char *line, size_t len, struct column_layout *out);
+/*
+ * The cells of a line below it; also of a related line, which begins with two blanks and
+ * may have fewer.  @out has room for layout->nr.  Returns how many there are.
+ */
+size_t column_read_row(const struct column_layout *layout, const char *line, size_t len,
+		       struct column_cell *out);
 
 #endif

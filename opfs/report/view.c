@@ -643,8 +643,8 @@ static bool several_apps(const struct view *v, const struct profile *p)
 	return false;
 }
 
-/* Before the threshold; and before the filter that made the profile, where what it left
- * is of several applications, though each may have classes of its own. */
+/* Where what is shown is of several applications; also if each has classes of its own,
+ * but that a filter made the profile. */
 static bool shows_apps(const struct view *v)
 {
 	const struct profile *all = v->p;
@@ -654,7 +654,7 @@ static bool shows_apps(const struct view *v)
 		differ = v->rows[i]->app != v->rows[0]->app;
 	while (all->parent && differ)
 		all = all->parent;
-	return several_apps(v, v->p) || (differ && several_apps(v, all));
+	return differ && (several_apps(v, v->p) || several_apps(v, all));
 }
 
 int view_init(struct view *v, const struct profile *p, const struct view_options *o)

@@ -52,7 +52,8 @@ struct view {
 	uint64_t *totals;     /* one a class: what percentages are of */
 	uint64_t *was_totals; /* in a comparison: of the older side */
 	bool show_image;      /* some row's image is not its application */
-	bool show_app;        /* some class has more than one application */
+	bool show_app;        /* rows are of several applications, and some class has
+			       * more than one */
 	bool wide_vma;        /* some row's address needs more than 32 bits */
 };
 
