@@ -67,7 +67,7 @@ void profile_join_anonymous(struct profile_build *b)
 
 struct end {
 	const struct sym_table *table; /* NULL: the image is shown as itself */
-	uint64_t text_off;
+	uint64_t base;                 /* what keys are counted from */
 	uint32_t app, image;
 	uint32_t *rows; /* of each slot: 1 + row, or 0 */
 };
@@ -82,7 +82,7 @@ static size_t nr_slots(const struct profile_build *b, uint32_t image)
 
 static uint64_t offset_of(const struct end *e, uint64_t key)
 {
-	return key + e->text_off;
+	return key + e->base;
 }
 
 /* ---- rows by application, image and symbol */
@@ -176,7 +176,7 @@ static int enter_end(struct arcs *a, struct end *e, uint32_t app, uint32_t image
 	e->app = profile_app_of(a->b, app, image);
 	e->image = image;
 	e->table = a->b->p->images[image].table;
-	e->text_off = e->table ? e->table->text_off : 0;
+	e->base = e->table ? e->table->text_off : 0;
 	e->rows = rows_of_pair(a, e->app, image);
 	return e->rows ? 0 : -ENOMEM;
 }
@@ -253,6 +253,8 @@ static int count_file(struct arcs *a, const struct profile_arc_file *f)
 	if (enter_end(a, &a->caller, f->file->app, f->caller) ||
 	    enter_end(a, &a->callee, f->file->app, f->callee))
 		return profile_no_memory(b);
+	a->caller.base += f->caller_base;
+	a->callee.base += f->callee_base;
 	a->class = f->class;
 	rc = profile_read_nodes(b->p->cat, f->file, count_nodes, a, &why);
 	if (rc == -ENOMEM)
@@ -541,8 +543,8 @@ int profile_each_arc(const struct profile *p, const struct viewer *v,
 				 .caller = f->caller,
 				 .callee = f->callee,
 				 .class = f->class },
-			.from_off = text_off(p, f->caller),
-			.to_off = text_off(p, f->callee),
+			.from_off = text_off(p, f->caller) + f->caller_base,
+			.to_off = text_off(p, f->callee) + f->callee_base,
 		};
 
 		rc = profile_read_nodes(p->cat, f->file, walk_nodes, &w, &why);

@@ -12,12 +12,14 @@ struct profile_pick { /* a selected file; sorted by image, then by application *
 	const struct catalog_file *file;
 	uint32_t app; /* where it is shown: see profile_app_of() */
 	uint32_t class;
+	uint64_t base; /* where its offsets begin in the image: see regions.h */
 };
 
 struct profile_arc_file { /* a selected file of arcs; in the catalog's order */
 	const struct catalog_file *file;
 	uint32_t caller,
 		callee; /* images; those of the flat files where the names differ */
+	uint64_t caller_base, callee_base; /* as in struct profile_pick */
 	uint32_t class;
 };
 

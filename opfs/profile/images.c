@@ -315,7 +315,7 @@ static void make_jobs(struct profile_build *b, const struct identity *ids,
 		struct load_job *j = &jobs[*nr];
 		const char *reason = "symbols are not looked up here";
 
-		if (!ids[image].used)
+		if (!ids[image].used || b->p->images[image].jit)
 			continue;
 		*j = (struct load_job){ .image = image };
 		j->job.cred = cred;

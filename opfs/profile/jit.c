@@ -252,11 +252,20 @@ static int load_image(struct profile_build *b, uint32_t image, kept_list *all)
 	if (!out->table)
 		return 0;
 	out->state = SYM_OK;
-	out->reason = NULL;
 	out->jit = true;
 	img->shown = shown;
 	img->base = shown;
 	return 0;
+}
+
+/* A vdso that is known has symbols of its own. */
+static bool may_be_jit(const struct profile_build *b, uint32_t image)
+{
+	const struct catalog_image *img = &b->p->cat->images[image];
+
+	return b->p->images[image].used && img->label &&
+	       (strcmp(img->label, "[vdso]") != 0 || !img->row ||
+		!img->row->build_id.len);
 }
 
 int profile_load_jit(struct profile_build *b)
@@ -268,8 +277,7 @@ int profile_load_jit(struct profile_build *b)
 	if (b->p->cat == b->q->cat || !b->syms)
 		return 0;
 	for (uint32_t i = 0; i < b->q->cat->nr_images && !rc; i++)
-		if (b->p->images[i].used && !b->p->images[i].table &&
-		    b->p->cat->images[i].label && !b->p->images[i].has_job)
+		if (may_be_jit(b, i))
 			rc = load_image(b, i, &all);
 	return rc;
 }

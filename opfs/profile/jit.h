@@ -12,7 +12,7 @@
 /**
  * profile_load_jit - gives memory without a file its names
  * Images of it that have some get a table of symbols, and SPEC_MATCH_JIT as their only
- * name.  Only who may know where memory was gets any.  After profile_load_images().
+ * name.  Only who may know where memory was gets any.
  * 0 or -ENOMEM.
  */
 int profile_load_jit(struct profile_build *b);

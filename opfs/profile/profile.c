@@ -17,6 +17,7 @@
 #include "opfs/profile/jit.h"
 #include "opfs/profile/join.h"
 #include "opfs/profile/lines.h"
+#include "opfs/profile/regions.h"
 #include "opfs/profile/stacks.h"
 #include "opfs/profile/symbols.h"
 
@@ -172,8 +173,6 @@ static int make_pairs(struct profile_build *b)
 			arena_calloc(&p->arena, p->nr_classes, sizeof(*pair->samples));
 		if (!pair->samples)
 			return profile_no_memory(b);
-		if (!p->images[pair->image].used)
-			p->images[pair->image].used = true;
 		for (size_t k = i; k < end; k++)
 			pair->samples[b->picks[k].class] += b->picks[k].file->total;
 	}
@@ -318,8 +317,6 @@ static int load_symbols(struct profile_build *b)
 	int rc = sliced ? 0 : profile_load_images(b);
 
 	if (!rc && !sliced)
-		rc = profile_load_jit(b);
-	if (!rc && !sliced)
 		rc = profile_find_funcs(b);
 	if (!rc)
 		rc = profile_count(b);
@@ -351,9 +348,7 @@ static int name_session(struct profile_build *b)
 static int count(struct profile_build *b)
 {
 	struct profile *p = b->p;
-	int rc = profile_has_symbols(p->loaded) ? load_symbols(b)
-		 : p->loaded & PROFILE_IMAGES   ? profile_load_jit(b)
-						: 0;
+	int rc = profile_has_symbols(p->loaded) ? load_symbols(b) : 0;
 
 	if (rc)
 		return rc;
@@ -384,12 +379,19 @@ static int load(struct profile_build *b)
 		rc = make_classes(b);
 	if (rc)
 		return rc;
+	for (size_t i = 0; i < b->nr_picks; i++)
+		p->images[b->picks[i].file->image].used = true;
+	profile_join_anonymous(b);
+	if ((p->loaded & PROFILE_STACKS) == PROFILE_STACKS)
+		rc = profile_read_stacks(b);
+	if (!rc && p->loaded & PROFILE_IMAGES)
+		rc = profile_load_jit(b);
+	if (!rc)
+		rc = profile_join_regions(b);
+	if (rc)
+		return rc;
 	qsort(b->picks, b->nr_picks, sizeof(*b->picks), compare_picks);
 	rc = make_pairs(b);
-	if (!rc)
-		profile_join_anonymous(b);
-	if (!rc && (p->loaded & PROFILE_STACKS) == PROFILE_STACKS)
-		rc = profile_read_stacks(b);
 	return rc ? rc : count(b);
 }
 

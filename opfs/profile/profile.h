@@ -81,6 +81,12 @@ struct profile_pair { /* what one image collected inside one application */
 	bool gone;
 };
 
+/* Of code made at run time, in an image that stands for several: see regions.h. */
+struct profile_region {
+	uint64_t base; /* where in the image it begins */
+	const struct spec_image *name;
+};
+
 struct profile_image { /* parallel to catalog->images; set for those selected */
 	bool used;
 	bool jit;   /* code made at run time: @table is of names that the session kept */
@@ -88,7 +94,9 @@ struct profile_image { /* parallel to catalog->images; set for those selected */
 	struct sym_table *table; /* NULL: shown as itself */
 	/* With a table SYM_NO_SYMBOLS: it has names of PLT entries only, and entries. */
 	enum sym_state state;
-	const char *reason; /* for `status`; NULL if all is well */
+	const char *reason;                   /* for `status`; NULL if all is well */
+	const struct profile_region *regions; /* by base */
+	size_t nr_regions;                    /* 0: it is none, or one, itself */
 	bool has_job;
 	const char *found;  /* a module's file, where image-path: has it; or NULL */
 	struct sym_job job; /* loaded it, and loads its lines and code; without cred */
@@ -171,6 +179,7 @@ struct profile_query {
 	struct spec_class_rules classes;
 	bool merge_lib;    /* an image is its own application */
 	bool merge_kernel; /* the kernel and its modules are one application, [kernel] */
+	bool regions;      /* memory of each process is an image of its own */
 	enum sym_demangle_style demangle;
 	const struct spec_value *image_path,
 		*root;                   /* where binaries are; NULL: not given */

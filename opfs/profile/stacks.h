@@ -56,8 +56,8 @@ struct profile_stacks {
 	struct profile_frame *frames; /* [0] is none */
 	struct profile_func *funcs; /* by image; behind them those without one, then those
 				     * that are inlined */
-	const struct profile_stack_file *files; /* by application, then by class */
-	const struct profile_stack *stacks;     /* by file */
+	struct profile_stack_file *files;   /* by application, then by class */
+	const struct profile_stack *stacks; /* by file */
 	size_t nr_frames, nr_funcs, nr_files, nr_stacks;
 };
 

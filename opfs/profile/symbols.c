@@ -65,12 +65,12 @@ struct bins { /* counters of one image in one application; the last slot: no sym
 	struct profile_build *b;
 	const struct sym_table *table; /* NULL: shown as itself, there is one slot */
 	size_t nr_classes, nr_slots;
-	uint64_t text_off;
 	uint64_t *counts;  /* [slot][class] */
 	uint32_t *touched; /* slots that are not zero */
 	size_t nr_touched;
 	uint32_t *row_of_slot; /* 1 once it is in @touched; then its row */
-	uint32_t class;        /* of the file being read */
+	uint32_t class;        /* of the file being read, */
+	uint64_t base;         /* and what its keys are counted from */
 	bool keep_spots;       /* PROFILE_HITS */
 	struct profile_spots spots;
 	VEC(uint32_t) slot_of_off; /* of every distinct offset of @spots */
@@ -89,7 +89,6 @@ static int bins_init(struct bins *n, struct profile_build *b, uint32_t image)
 {
 	n->b = b;
 	n->table = b->p->images[image].table;
-	n->text_off = n->table ? n->table->text_off : 0;
 	n->nr_classes = b->p->nr_classes;
 	n->nr_slots = (n->table ? n->table->nr_syms : 0) + 1;
 	n->keep_spots = (b->p->loaded & PROFILE_HITS) == PROFILE_HITS;
@@ -121,7 +120,7 @@ static int count_nodes(void *ctx, const struct spec_sample_node *nodes, size_t n
 
 	for (size_t i = 0; i < nr; i++)
 		if (nodes[i].value)
-			count(n, find_slot(n, nodes[i].key + n->text_off), n->class,
+			count(n, find_slot(n, nodes[i].key + n->base), n->class,
 			      nodes[i].value);
 	return viewer_gone(n->b->v) ? profile_interrupted(n->b) : 0;
 }
@@ -141,7 +140,7 @@ static int keep_nodes(void *ctx, const struct spec_sample_node *nodes, size_t nr
 	to = n->spots.list.data + n->spots.list.len;
 	for (size_t i = 0; i < nr; i++)
 		if (nodes[i].value)
-			*to++ = (struct profile_spot){ .off = nodes[i].key + n->text_off,
+			*to++ = (struct profile_spot){ .off = nodes[i].key + n->base,
 						       .value = nodes[i].value,
 						       .class = n->class };
 	n->spots.list.len = (size_t)(to - n->spots.list.data);
@@ -158,6 +157,7 @@ static int count_file(struct bins *n, const struct profile_pick *pick)
 	if (viewer_gone(b->v))
 		return profile_interrupted(b);
 	n->class = pick->class;
+	n->base = pick->base + (n->table ? n->table->text_off : 0);
 	rc = b->first_stack ? profile_slice_nodes(b, pick->file, visit, n)
 			    : profile_read_nodes(b->p->cat, pick->file, visit, n, &why);
 	if (rc == -ENOMEM)

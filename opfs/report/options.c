@@ -111,6 +111,8 @@ void options_init(struct options *o, const struct spec *spec)
 		for (size_t w = 0; w < v->nr_words; w++)
 			read_word(o, v->words[w]);
 	}
+	o->regions = o->classes.split_tgid || o->classes.split_tid ||
+		     spec->values[SPEC_TGID] || spec->values[SPEC_TID];
 	if (spec->values[SPEC_THRESHOLD])
 		o->view.threshold = spec->values[SPEC_THRESHOLD]->percent;
 	if (spec->values[SPEC_SYNTAX])
@@ -126,9 +128,10 @@ static void add_value(const struct spec_value *v, struct strbuf *key)
 
 void options_profile_key(const struct options *o, struct strbuf *key)
 {
-	strbuf_printf(key, "%d%d%d%d%d%d%d;", o->classes.split_cpu, o->classes.split_tid,
-		      o->classes.split_tgid, o->classes.merge_unitmask, o->merge_lib,
-		      o->merge_kernel, (int)o->demangle);
+	strbuf_printf(key, "%d%d%d%d%d%d%d%d;", o->classes.split_cpu,
+		      o->classes.split_tid, o->classes.split_tgid,
+		      o->classes.merge_unitmask, o->merge_lib, o->merge_kernel,
+		      (int)o->demangle, o->regions);
 	add_value(o->image_path, key);
 	add_value(o->root, key);
 }

@@ -18,6 +18,7 @@ struct options {
 	struct view_options view;
 	struct spec_class_rules classes; /* merge:, split: */
 	bool merge_lib, merge_kernel;
+	bool regions; /* processes are told apart, and so is the memory of each */
 	enum sym_demangle_style demangle;
 	bool debug_info;               /* with:debug-info */
 	bool inlines;                  /* with:inlines */

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "libspec/name/glob.h"
+#include "opfs/profile/regions.h"
 
 /* Symbols by their names: which a tag means, and how they are listed. */
 
@@ -39,9 +40,12 @@ static void listed(const struct profile *p, const struct profile_row *row,
 
 	strbuf_puts(&id, raw_name(row));
 	if (by == BY_OFFSET && row->sym) {
+		uint64_t off = row->sym->off;
+		const struct spec_image *region = profile_region_at(p, row->image, &off);
+
 		strbuf_putc(&id, '\n');
-		spec_image_show(&p->cat->images[row->image].name, &id);
-		strbuf_printf(&id, "\n%" PRIx64, row->sym->off);
+		spec_image_show(region ? region : &p->cat->images[row->image].name, &id);
+		strbuf_printf(&id, "\n%" PRIx64, off);
 	}
 	spec_listed(row->name, by != BY_NAME, strbuf_str(&id), out);
 }

@@ -44,6 +44,7 @@ static int load_memory(void *ctx, const struct viewer *v, void **obj, size_t *by
 	struct profile_query q = { .cat = c->cat,
 				   .selected = files,
 				   .needs = PROFILE_IMAGES,
+				   .regions = true,
 				   .syms = c->a->t->syms,
 				   .viewer = v,
 				   .reader = tree_reader(c->a->t, v) };
