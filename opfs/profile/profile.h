@@ -122,6 +122,16 @@ static inline bool profile_has_arcs(unsigned needs)
 	return (needs & PROFILE_ARCS) == PROFILE_ARCS;
 }
 
+/* What rows are ordered by: the samples of all classes. */
+static inline uint64_t profile_sum(const uint64_t *samples, size_t nr_classes)
+{
+	uint64_t sum = 0;
+
+	for (size_t c = 0; c < nr_classes; c++)
+		sum += samples[c];
+	return sum;
+}
+
 /* Adds samples, one a class; NULL: there are none. */
 static inline void profile_add_samples(uint64_t *to, const uint64_t *from, size_t nr)
 {

@@ -68,8 +68,9 @@ void calls_fini(struct calls *c)
 
 /* Arcs with equal samples are in an order that does not depend on the numbers of rows. */
 static int compare_ends(const struct call *a, const struct call *b,
-			const struct catalog_image *images)
+			const struct profile *p)
 {
+	const struct catalog_image *images = p->cat->images;
 	int order = strcmp(images[a->row->image].shown, images[b->row->image].shown);
 
 	order = order ? order : strcmp(a->row->name, b->row->name);
@@ -78,22 +79,27 @@ static int compare_ends(const struct call *a, const struct call *b,
 	return order ? order : (int)b->self - (int)a->self;
 }
 
-static int ascending(const void *x, const void *y, void *images)
+static int compare_samples(const struct call *a, const struct call *b,
+			   const struct profile *p)
 {
-	const struct call *a = x, *b = y;
+	uint64_t of_a = profile_sum(a->samples, p->nr_classes);
+	uint64_t of_b = profile_sum(b->samples, p->nr_classes);
 
-	if (a->samples[0] != b->samples[0])
-		return a->samples[0] < b->samples[0] ? -1 : 1;
-	return compare_ends(a, b, images);
+	return (of_a > of_b) - (of_a < of_b);
 }
 
-static int descending(const void *x, const void *y, void *images)
+static int ascending(const void *a, const void *b, void *p)
 {
-	const struct call *a = x, *b = y;
+	int order = compare_samples(a, b, p);
 
-	if (a->samples[0] != b->samples[0])
-		return a->samples[0] > b->samples[0] ? -1 : 1;
-	return compare_ends(a, b, images);
+	return order ? order : compare_ends(a, b, p);
+}
+
+static int descending(const void *a, const void *b, void *p)
+{
+	int order = compare_samples(b, a, p);
+
+	return order ? order : compare_ends(a, b, p);
 }
 
 static bool excluded(const struct calls *c, const struct profile_row *row)
@@ -102,9 +108,9 @@ static bool excluded(const struct calls *c, const struct profile_row *row)
 }
 
 static struct call_list sorted(struct calls *c, size_t nr,
-			       int (*compare)(const void *x, const void *y, void *images))
+			       int (*compare)(const void *x, const void *y, void *p))
 {
-	qsort_r(c->room, nr, sizeof(*c->room), compare, c->p->cat->images);
+	qsort_r(c->room, nr, sizeof(*c->room), compare, (void *)c->p);
 	return (struct call_list){ c->room, nr };
 }
 

@@ -36,7 +36,7 @@ struct call_list {
 	size_t nr;
 };
 
-/* By ascending samples of the first class. */
+/* By ascending samples of all classes. */
 struct call_list calls_callers(struct calls *c, const struct profile_row *row);
 /* By descending samples; the row itself is in the list. */
 struct call_list calls_callees(struct calls *c, const struct profile_row *row);

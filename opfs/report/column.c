@@ -10,6 +10,7 @@
 #include "base/hex.h"
 #include "base/percent.h"
 #include "opfs/profile/change.h"
+#include "opfs/report/header.h"
 
 /*
  * Long tables end in thousands of rows with equal counts, so the last percentage is
@@ -299,8 +300,37 @@ void column_table_fini(struct column_table *t)
 	*t = (struct column_table){ 0 };
 }
 
+static size_t group_width(const struct column *cols, size_t nr, const struct view *v)
+{
+	size_t width = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		if (!cols[i].wanted || cols[i].wanted(v))
+			width += cols[i].width;
+	return width;
+}
+
+/* What each class counts, over its columns; they are not that narrow that a title of a
+ * summary would not fit. */
+static void add_classes(const struct view *v, struct strbuf *out)
+{
+	size_t width = group_width(of_class, NR(of_class), v);
+	char title[HEADER_TITLE_MAX + 1];
+
+	strbuf_fill(out, ' ', group_width(before, NR(before), v));
+	for (size_t c = 0; c < v->p->nr_classes; c++) {
+		bool last = c + 1 == v->p->nr_classes;
+
+		header_title(v->p, c, title);
+		strbuf_printf(out, "%-*s", last ? 0 : (int)width, title);
+	}
+	strbuf_putc(out, '\n');
+}
+
 void column_titles(const struct column_table *t, struct strbuf *out)
 {
+	if (t->v->p->nr_classes > 1)
+		add_classes(t->v, out);
 	add_line(t, NULL, NULL, out);
 }
 

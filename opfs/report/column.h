@@ -39,7 +39,8 @@ struct column_part {
 int column_table_init(struct column_table *t, const struct view *v);
 void column_table_fini(struct column_table *t);
 
-/* Appends the line of titles. */
+/* Appends the line of titles; with several classes one over it that names each, where its
+ * columns begin: header_title(). */
 void column_titles(const struct column_table *t, struct strbuf *out);
 
 /* Appends the line of a row, and adds its samples to those cumulated. */

@@ -196,7 +196,9 @@ static void add_title(const struct profile *p, size_t class, struct strbuf *out)
 	}
 }
 
-void header_title(const struct profile *p, size_t class, char out[HEADER_TITLE_MAX + 1])
+/* The title whole, and cut to @head bytes and those at its end that have room. */
+static void cut_title(const struct profile *p, size_t class, size_t head,
+		      char out[HEADER_TITLE_MAX + 1])
 {
 	CLEANUP(strbuf_fini) struct strbuf name = { 0 };
 	char mask[HEADER_TITLE_MAX - 3] = "";
@@ -207,10 +209,36 @@ void header_title(const struct profile *p, size_t class, char out[HEADER_TITLE_M
 			 (uint32_t)p->classes[class].unit_mask);
 	room = HEADER_TITLE_MAX - strlen(mask);
 	add_title(p, class, &name);
-	if (name.len > room) {
-		strbuf_truncate(&name, room - 3);
-		strbuf_puts(&name, "...");
+	if (name.len <= room) {
+		head = name.len;
+		room = 0;
+	} else if (head + 3 > room) {
+		head = room - 3;
 	}
-	snprintf(out, HEADER_TITLE_MAX + 1, "%s%s", strbuf_str(&name), mask);
+	snprintf(out, HEADER_TITLE_MAX + 1, "%.*s%s%s%s", (int)head, strbuf_str(&name),
+		 room ? "..." : "",
+		 room ? strbuf_str(&name) + name.len - (room - 3 - head) : "", mask);
 	utf8_no_controls(out);
+}
+
+/* Is another class called the same if titles are cut so? */
+static bool is_mistaken(const struct profile *p, size_t class, const char *title)
+{
+	char other[HEADER_TITLE_MAX + 1];
+
+	for (size_t c = 0; c < p->nr_classes; c++) {
+		if (c == class)
+			continue;
+		cut_title(p, c, HEADER_TITLE_MAX, other);
+		if (!strcmp(other, title))
+			return true;
+	}
+	return false;
+}
+
+void header_title(const struct profile *p, size_t class, char out[HEADER_TITLE_MAX + 1])
+{
+	cut_title(p, class, HEADER_TITLE_MAX, out);
+	if (is_mistaken(p, class, out))
+		cut_title(p, class, HEADER_TITLE_HEAD, out);
 }

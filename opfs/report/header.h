@@ -22,11 +22,13 @@ void header_cpu(const struct profile *p, struct strbuf *out);
 void header_lines(const struct profile *p, struct strbuf *out);
 
 #define HEADER_TITLE_MAX 17 /* The width of a column title of a summary, in bytes */
+#define HEADER_TITLE_HEAD 4 /* bytes in front of "..." in the middle of one */
 
 /**
  * header_title - how a class is called above a column of a summary
  * "EVENT:COUNT", with split: "cpu:N", "tgid:N" or "tid:N"; cut to 14 bytes and "..." if
- * too long.  Classes that differ in nothing but the unit mask end in ":0xMASK".
+ * too long, or in the middle if another one would be called the same.  Classes that
+ * differ in nothing but the unit mask end in ":0xMASK".
  */
 void header_title(const struct profile *p, size_t class, char out[HEADER_TITLE_MAX + 1]);
 

@@ -31,7 +31,10 @@ static const uint64_t *weight(const struct view *v, const struct profile_row *ro
 static int by_samples(const struct view *v, const struct profile_row *a,
 		      const struct profile_row *b)
 {
-	return v->p->nr_classes ? compare_numbers(weight(v, b)[0], weight(v, a)[0]) : 0;
+	size_t nr = v->p->nr_classes;
+
+	return compare_numbers(profile_sum(weight(v, b), nr),
+			       profile_sum(weight(v, a), nr));
 }
 
 static int by_image(const struct view *v, const struct profile_row *a,
@@ -294,7 +297,7 @@ static uint64_t key_number(const struct sorter *s, enum view_key key, size_t i)
 
 	switch (key) {
 	case VIEW_BY_SAMPLES:
-		return s->v->p->nr_classes ? ~weight(s->v, row)[0] : 0;
+		return ~profile_sum(weight(s->v, row), s->v->p->nr_classes);
 	case VIEW_BY_IMAGE:
 		return s->ranks[row->image];
 	case VIEW_BY_APP:
@@ -358,7 +361,8 @@ static int compare_counts(const struct view_apps *v, const uint64_t *a, const ui
 			  uint32_t image_a, uint32_t image_b)
 {
 	const struct catalog_image *images = v->p->cat->images;
-	int order = v->p->nr_classes ? compare_numbers(b[0], a[0]) : 0;
+	size_t nr = v->p->nr_classes;
+	int order = compare_numbers(profile_sum(b, nr), profile_sum(a, nr));
 
 	if (!order)
 		order = strcmp(images[image_a].shown, images[image_b].shown);

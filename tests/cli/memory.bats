@@ -80,10 +80,12 @@ assert sum(row["samples"][0] for row in r["rows"]) == 22
 }
 
 @test "where processes are asked for the memory of each is a row of its own" {
+	local of_7='[vdso] (tgid:7 range:0x1000-0x1fff)'
+	local of_8='[vdso] (tgid:8 range:0x5000-0x5fff)'
+
 	several_processes
 	shows split:tgid/with:no-header/image:a/report \
-		'3 33.3333 0 0 [vdso] (tgid:7 range:0x1000-0x1fff) [vdso] (tgid:7 range:0x1000-0x1fff)' \
-		'0 0 4 100.000 [vdso] (tgid:8 range:0x5000-0x5fff) [vdso] (tgid:8 range:0x5000-0x5fff)'
+		"0 0 4 100.000 $of_8 $of_8" "3 33.3333 0 0 $of_7 $of_7"
 	[ "$(opfs cat current/split:tid/report | grep -c vdso)" = 3 ]
 	[ "$(opfs cat current/tgid:9/with:no-header/report | grep -c 'anon (tgid:9')" = 2 ]
 	[ "$(opfs cat current/tid:9/with:no-header/report | grep -c 'anon (tgid:9')" = 2 ]
@@ -101,7 +103,7 @@ assert sum(row["samples"][0] for row in r["rows"]) == 22
 # jit_session: two processes with functions at the same addresses, of other names.
 jit_session()
 {
-	local tgid
+	local tgid memory="s/samples/current/{root}/bin/java/{dep}/{anon:anon}"
 
 	mksession <<-'END'
 		{"files": [
@@ -123,12 +125,12 @@ jit_session()
 		  "samples": {"0x10": 9}}]}
 	END
 	for tgid in 77 78; do
-		printf '%s\n' .text ".type one$tgid, @function" "one$tgid: .fill 64, 1, 0x90" \
-			".size one$tgid, 64" '.type two, @function' 'two: .fill 64, 1, 0x90' \
+		printf '%s\n' .text ".type one$tgid, @function" \
+			"one$tgid: .fill 64, 1, 0x90" ".size one$tgid, 64" \
+			'.type two, @function' 'two: .fill 64, 1, 0x90' \
 			'.size two, 64' >jo.s
 		"${CC:-gcc}" -c -o jo.o jo.s
-		ld -Ttext=0x7f0000000000 -e 0 -o \
-			"s/samples/current/{root}/bin/java/{dep}/{anon:anon}/$tgid.jo" jo.o
+		ld -Ttext=0x7f0000000000 -e 0 -o "$memory/$tgid.jo" jo.o
 	done
 }
 

@@ -129,6 +129,28 @@ Test(column, a_single_name_is_enough_where_each_image_is_its_own_application)
 		     "1        25.0000  b                        /bin/b\n");
 }
 
+Test(column, unit_masks_are_named_over_their_columns_and_rows_are_by_their_sum)
+{
+	struct fake f;
+
+	fake_init(&f);
+	for (uint64_t mask = 1; mask <= 8; mask <<= 1) {
+		const struct fake_event e = { "l2_rqsts_of_all", 1000000, mask, 41 };
+
+		fake_file(&f, "/bin/a", "/bin/a", &e, mask == 1 ? 5 : 0);
+		fake_file(&f, "/bin/a", "/lib/b", &e, mask == 1 ? 1 : 3);
+	}
+	expect_table(&f, &(struct view_options){ .show_address = true },
+		     "         l2_rqsts_...:0x01 l2_rqsts_...:0x02 l2_rqsts_...:0x04 "
+		     "l2_rqsts_...:0x08\n"
+		     "vma      samples  %        samples  %        samples  %        "
+		     "samples  %        image name               symbol name\n"
+		     "00000000 1        16.6667  3        100.000  3        100.000  "
+		     "3        100.000  b                        /lib/b\n"
+		     "00001234 5        83.3333  0              0  0              0  "
+		     "0              0  a                        /bin/a\n");
+}
+
 /* The cells of a line, each in brackets. */
 static void expect_cells(const struct column_layout *layout, const char *line,
 			 const char *want)

@@ -107,6 +107,31 @@ Test(header, unit_masks_tell_equal_titles_apart)
 	fake_fini(&f);
 }
 
+Test(header, titles_that_would_be_cut_to_the_same_are_cut_in_the_middle)
+{
+	static const char *const events[] = { "mem_load_uops.l1_hit",
+					      "mem_load_uops.l3_hit", "cycles" };
+	static const char *const titles[] = { "cycles:2000000", "mem_...it:2000000",
+					      "mem_...it:3000000" };
+	struct profile *p;
+	struct fake f;
+	char title[HEADER_TITLE_MAX + 1];
+
+	fake_init(&f);
+	for (size_t i = 0; i < 3; i++)
+		fake_file(&f, "/bin/a", "/bin/a",
+			  &(struct fake_event){ events[i], i == 1 ? 3000000 : 2000000, 0,
+						41 },
+			  3);
+	p = fake_load(&f, PROFILE_PAIRS);
+	for (size_t i = 0; i < 3; i++) {
+		header_title(p, i, title);
+		cr_expect_str_eq(title, titles[i]);
+	}
+	profile_put(p);
+	fake_fini(&f);
+}
+
 /* Three CPUs of one event; what is split is the caller's choice. */
 static struct profile *load_split(struct fake *f, struct spec_class_rules rules)
 {

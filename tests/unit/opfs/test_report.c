@@ -88,9 +88,10 @@ Test(report, tsv_has_fixed_columns_and_no_zeros)
 		text, "event\tapplication\timage\tsymbol\tsamples\tshare\tshare_error\t"
 		      "mangled\tvma\tfile\tline\ttgid\ttid\tcpu\tbase_samples\t"
 		      "base_share\tdifference\tsure\n"
-		      "CPU_CLK_UNHALTED:100000\t/bin/a\t/bin/a\t/bin/a\t3\t75.0000\t"
-		      "21.6506" EMPTY "CPU_CLK_UNHALTED:100000\t/bin/a\t/lib/b\t/lib/b\t"
+		      "CPU_CLK_UNHALTED:100000\t/bin/a\t/lib/b\t/lib/b\t"
 		      "1\t25.0000\t21.6506" EMPTY
+		      "CPU_CLK_UNHALTED:100000\t/bin/a\t/bin/a\t/bin/a\t3\t75.0000\t"
+		      "21.6506" EMPTY
 		      "LLC_MISSES:6000:0x41\t/bin/a\t/lib/b\t/lib/b\t8\t100.0000\t"
 		      "0.0000" EMPTY);
 }
