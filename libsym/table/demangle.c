@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "libsym/table/short.h"
 #include "libsym/table/smart.h"
 
 #define MAX_NAME 65536 /* longer names stay as they are */
@@ -29,6 +30,20 @@ static char *demangle_part(const char *name)
 	return NULL;
 }
 
+static void add_text(const char *text, enum sym_demangle_style style, struct strbuf *out)
+{
+	CLEANUP(strbuf_fini) struct strbuf smart = { 0 };
+
+	if (style == SYM_DEMANGLE_SMART || style == SYM_DEMANGLE_SMART_SHORT) {
+		sym_demangle_smart(text, &smart);
+		text = strbuf_str(&smart);
+	}
+	if (style == SYM_DEMANGLE_SHORT || style == SYM_DEMANGLE_SMART_SHORT)
+		sym_short_name(text, out);
+	else
+		strbuf_puts(out, text);
+}
+
 void sym_demangle(const char *name, enum sym_demangle_style style, struct strbuf *out)
 {
 	size_t len = strcspn(name, "@");
@@ -43,9 +58,6 @@ void sym_demangle(const char *name, enum sym_demangle_style style, struct strbuf
 		strbuf_puts(out, name);
 		return;
 	}
-	if (style == SYM_DEMANGLE_SMART)
-		sym_demangle_smart(text, out);
-	else
-		strbuf_puts(out, text);
+	add_text(text, style, out);
 	strbuf_puts(out, name + len);
 }

@@ -8,6 +8,8 @@ enum sym_demangle_style {
 	SYM_DEMANGLE_NONE,   /* names as they are */
 	SYM_DEMANGLE_NORMAL, /* as c++filt */
 	SYM_DEMANGLE_SMART,  /* and the usual C++ library types shortened */
+	SYM_DEMANGLE_SHORT,  /* as c++filt, then names alone: sym_short_name() */
+	SYM_DEMANGLE_SMART_SHORT,
 };
 
 /**

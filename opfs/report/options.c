@@ -61,6 +61,12 @@ static const struct {
 	{ SPEC_WORD_DEMANGLE_SMART, SYM_DEMANGLE_SMART },
 };
 
+static const enum sym_demangle_style short_styles[] = {
+	[SYM_DEMANGLE_NONE] = SYM_DEMANGLE_NONE,
+	[SYM_DEMANGLE_NORMAL] = SYM_DEMANGLE_SHORT,
+	[SYM_DEMANGLE_SMART] = SYM_DEMANGLE_SMART_SHORT,
+};
+
 #define NR(array) (sizeof(array) / sizeof((array)[0]))
 
 static void add_sort_key(struct view_options *v, enum view_key key)
@@ -111,6 +117,8 @@ void options_init(struct options *o, const struct spec *spec)
 		for (size_t w = 0; w < v->nr_words; w++)
 			read_word(o, v->words[w]);
 	}
+	if (o->words & OPTION_WITH(SHORT_NAMES))
+		o->demangle = short_styles[o->demangle];
 	o->regions = o->classes.split_tgid || o->classes.split_tid ||
 		     spec->values[SPEC_TGID] || spec->values[SPEC_TID];
 	if (spec->values[SPEC_THRESHOLD])

@@ -27,6 +27,12 @@ bool refuse_nothing(const struct report *r)
 	return r->tags == UINT64_MAX;
 }
 
+/* Whatever has names of functions has them short, too. */
+static uint64_t words_of(const struct report *r)
+{
+	return r->words | (r->tags & OPTION_TAG(DEMANGLE) ? OPTION_WITH(SHORT_NAMES) : 0);
+}
+
 /* Appends "; report, details do": the files that take all of @tags and @words. */
 static void suggest(const struct report_set *set, uint64_t tags, uint64_t words,
 		    struct strbuf *out)
@@ -38,7 +44,7 @@ static void suggest(const struct report_set *set, uint64_t tags, uint64_t words,
 		const struct report *r = set->all[i];
 
 		if (refuse_nothing(r) || (r->tags & tags) != tags ||
-		    (r->words & words) != words)
+		    (words_of(r) & words) != words)
 			continue;
 		strbuf_printf(out, "%s%s", nr++ ? ", " : "; ", r->name);
 		last = r->name;
@@ -62,7 +68,7 @@ static int refuse_words(const struct report_set *set, const struct report *r,
 	for (size_t i = 0; i < SPEC_NR_WORDS; i++) {
 		uint64_t bit = 1ull << i;
 
-		if (spec_words[i].tag == SPEC_WITH && (o->words & bit & ~r->words))
+		if (spec_words[i].tag == SPEC_WITH && (o->words & bit & ~words_of(r)))
 			return refuse(set, r, "with", spec_words[i].name,
 				      OPTION_TAG(WITH), bit, err);
 	}

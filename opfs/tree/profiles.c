@@ -138,7 +138,8 @@ int tree_pairs(const struct ask *a, const struct place *p, struct profile **out)
 	return whole_profile(a, p->cat, p->spec, p->sel, PROFILE_PAIRS, out);
 }
 
-/* The same samples with names as sources have them, whatever demangle: says. */
+/* The same samples with names as sources have them, whatever demangle: and with:short-names
+ * say. */
 static int plain_names(const struct ask *a, struct catalog *cat, const struct spec *spec,
 		       const struct selection *sel, unsigned needs, struct profile **out)
 {
@@ -147,6 +148,7 @@ static int plain_names(const struct ask *a, struct catalog *cat, const struct sp
 	if (!plain)
 		return ask_no_memory(a);
 	spec_value_put(TAKE(plain->values[SPEC_DEMANGLE]));
+	spec_value_put(TAKE(plain->values[SPEC_WITH]));
 	return whole_profile(a, cat, plain, sel, needs, out);
 }
 

@@ -32,6 +32,7 @@ shown() {
 	for report in "${@:3}"; do
 		opfs cat "$at/with:show-address/$report" >text
 		sed -E "s/^( *[0-9a-f]{8} +([0-9.e+-]+ +)+).*/\1/
+			s,(demangle:$style[/,]|with:)(show-address),with:\2,g
 			s,demangle:$style/,,g" text | LC_ALL=C sort
 	done
 }
@@ -41,7 +42,7 @@ same_figures() {
 	opfs cat "$1/demangle:none/report.tsv" | cut -f 4 >raw
 	shown none "$@" >none
 	[ "$(wc -l <none)" -gt 40 ]
-	for style in normal smart; do
+	for style in normal normal/with:short-names smart; do
 		shown "$style" "$@" | diff none -
 		opfs cat "$1/demangle:$style/report.tsv" | cut -f 4 >names
 		run ! cmp -s raw names
@@ -60,4 +61,21 @@ same_figures() {
 @test "no figure of a comparison with another build depends on demangle:" {
 	same_figures current/diff:old report
 	[ "$(grep -c . names)" -ge 18 ]
+}
+
+@test "every file with names of functions has them short" {
+	local f short=current/with:short-names
+
+	opfs cat $short/report.tsv | cut -f 4 >names
+	grep -qE '<\.\.\.>' names
+	run ! grep -E '[a-z]\([a-z]|<[a-z]+>' names
+	for f in report details report.tsv report.json report.xml; do
+		opfs cat "$short/$f" | grep -qE '<\.\.\.>|&lt;\.\.\.&gt;'
+	done
+	opfs cat current/report | grep -vq '<\.\.\.>'
+	# a function is still asked for by its whole name
+	opfs cat "current/symbol:same(long)/with:short-names/report" >got
+	grep -qE ' same$' got
+	run ! opfs cat $short/gmon.nothing
+	opfs ls $short | grep -x report
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Memory without a file is one image for all processes, but where processes are told apart.
+# Memory without a file is one image for all processes, unless these are told apart.
 
 bats_require_minimum_version 1.5.0
 load ../lib/need
@@ -87,8 +87,8 @@ assert sum(row["samples"][0] for row in r["rows"]) == 22
 	shows split:tgid/with:no-header/image:a/report \
 		"0 0 4 100.000 $of_8 $of_8" "3 33.3333 0 0 $of_7 $of_7"
 	[ "$(opfs cat current/split:tid/report | grep -c vdso)" = 3 ]
-	[ "$(opfs cat current/tgid:9/with:no-header/report | grep -c 'anon (tgid:9')" = 2 ]
-	[ "$(opfs cat current/tid:9/with:no-header/report | grep -c 'anon (tgid:9')" = 2 ]
+	[ "$(opfs cat current/tgid:9/report | grep -c 'anon (tgid:9')" = 2 ]
+	[ "$(opfs cat current/tid:9/report | grep -c 'anon (tgid:9')" = 2 ]
 }
 
 @test "memory is joined in sums, and on both sides of a comparison" {
