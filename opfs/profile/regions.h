@@ -15,7 +15,8 @@
  * by the label; one region alone keeps its name, as OProfile shows it.  Offsets are those
  * in each region, but of code that was made at run time, where regions lie one behind the
  * other and so have one table of symbols.  Frames, picks and files of arcs are changed to
- * it, as well as the files of the profile's own catalog.  After profile_load_jit() and profile_read_stacks().  0 or -ENOMEM.
+ * it, as well as the files of the profile's own catalog.  After profile_load_jit() and
+ * profile_read_stacks().  0 or -ENOMEM.
  */
 int profile_join_regions(struct profile_build *b);
 

@@ -138,8 +138,7 @@ int tree_pairs(const struct ask *a, const struct place *p, struct profile **out)
 	return whole_profile(a, p->cat, p->spec, p->sel, PROFILE_PAIRS, out);
 }
 
-/* The same samples with names as sources have them, whatever demangle: and with:short-names
- * say. */
+/* The same samples with names as sources have them, whatever demangle: and with: say. */
 static int plain_names(const struct ask *a, struct catalog *cat, const struct spec *spec,
 		       const struct selection *sel, unsigned needs, struct profile **out)
 {

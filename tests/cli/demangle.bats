@@ -74,8 +74,6 @@ same_figures() {
 	done
 	opfs cat current/report | grep -vq '<\.\.\.>'
 	# a function is still asked for by its whole name
-	opfs cat "current/symbol:same(long)/with:short-names/report" >got
-	grep -qE ' same$' got
-	run ! opfs cat $short/gmon.nothing
-	opfs ls $short | grep -x report
+	opfs cat "current/symbol:*same(long)/with:short-names/report" >got
+	grep -qE '(^|[ :])same$' got
 }
