@@ -8,9 +8,11 @@
 
 #include "base/cleanup.h"
 #include "base/escape.h"
+#include "base/file.h"
 #include "base/percent.h"
 #include "opfs/profile/lines.h"
 #include "opfs/report/header.h"
+#include "opfs/report/packages.h"
 #include "opfs/report/report.h"
 
 /* "key: value" lines.  Keys never change, so that scripts can grep for them. */
@@ -205,12 +207,36 @@ static void add_image(const struct profile *p, uint32_t image, const char *key,
 	strbuf_putc(out, '\n');
 }
 
+enum { MAX_OWNERS = 64 }; /* of images that are looked for in lists of packages */
+
 /* ---- images, grouped by what is said about them */
 
 struct share {
 	uint32_t image;
 	uint64_t samples;
+	const struct package_owner *owner; /* NULL: debug symbols would not help */
 };
+
+/* Where the debug symbols of an image would be, and how to get them. */
+static void add_wanted(const struct share *s, const struct build_id *id,
+		       struct strbuf *out)
+{
+	char hex[BUILD_ID_TEXT];
+	size_t before;
+
+	build_id_format(id, hex);
+	if (!s->owner || !hex[0])
+		return;
+	strbuf_truncate(out, out->len - 1); /* the end of the line */
+	strbuf_puts(out, "; ");
+	before = out->len;
+	packages_advice(s->owner, file_is_dir("/var/lib/rpm"), out);
+	strbuf_puts(out, out->len > before ? ", or " : "or ");
+	strbuf_printf(out,
+		      "opfs fetch %s; looked for as /usr/lib/debug/.build-id/%.2s/"
+		      "%s.debug\n",
+		      hex, hex, hex + 2);
+}
 
 /* Where only exported names are known, how to get the others. */
 static void add_outside(const struct profile *p, const struct share *s, uint64_t total,
@@ -227,6 +253,7 @@ static void add_outside(const struct profile *p, const struct share *s, uint64_t
 			 "debug symbols%s%s%s",
 			 id[0] ? " (build-id " : "", id, id[0] ? ")" : "");
 	add_image(p, s->image, "no-symbol", s->samples, total, reason, out);
+	add_wanted(s, &t->build_id, out);
 }
 
 static void add_unresolved(const struct profile *p, const struct share *s, uint64_t total,
@@ -237,6 +264,11 @@ static void add_unresolved(const struct profile *p, const struct share *s, uint6
 	if (!sym_usable(img->state))
 		add_image(p, s->image, "unresolved", s->samples, total,
 			  img->reason ? img->reason : sym_state_name(img->state), out);
+	if (!sym_usable(img->state)) {
+		const struct build_id id = report_build_id(p, s->image);
+
+		add_wanted(s, &id, out);
+	}
 }
 
 static void add_remark(const struct profile *p, const struct share *s, uint64_t total,
@@ -282,7 +314,35 @@ static int compare_shares(const void *x, const void *y)
 	return (a->image > b->image) - (a->image < b->image);
 }
 
-static int add_images(const struct profile *p, const uint64_t *samples,
+/* Would debug symbols of a file that is here help? */
+static bool lacks_symbols(const struct profile_image *img)
+{
+	if (!img->used || !img->has_job || img->job.at || !img->job.path)
+		return false;
+	if (img->state == SYM_NO_SYMBOLS)
+		return true;
+	return img->table && (img->table->source == SYM_FROM_DYNSYM ||
+			      img->table->source == SYM_FROM_MINIDEBUG);
+}
+
+/* Of each image the package that owns it, or would; those of another root are not asked
+ * for.  free() */
+static struct package_owner *find_owners(const struct report_job *job,
+					 const uint64_t *samples)
+{
+	const struct profile *p = job->p;
+	struct package_owner *all = calloc(p->cat->nr_images + 1, sizeof(*all));
+	size_t nr = 0;
+
+	for (uint32_t i = 0; all && i < p->cat->nr_images && nr < MAX_OWNERS; i++)
+		if (samples[i] && lacks_symbols(&p->images[i]) && ++nr)
+			all[i].path = p->images[i].job.path;
+	if (all && nr && !job->o->root)
+		packages_find("/var/lib/dpkg/info", all, p->cat->nr_images);
+	return all;
+}
+
+static int add_images(const struct report_job *job, const uint64_t *samples,
 		      const uint64_t *outside, struct strbuf *out)
 {
 	static const struct {
@@ -294,10 +354,12 @@ static int add_images(const struct profile *p, const uint64_t *samples,
 		{ add_no_inlines, false }, { add_source, false },
 	};
 	CLEANUP(free_ptr)
-	struct share *shares = calloc(p->cat->nr_images + 1, sizeof(*shares));
+	struct share *shares = calloc(job->p->cat->nr_images + 1, sizeof(*shares));
+	CLEANUP(free_ptr) struct package_owner *owners = find_owners(job, samples);
+	const struct profile *p = job->p;
 	uint64_t total = selected_samples(p);
 
-	if (!shares)
+	if (!shares || !owners)
 		return -ENOMEM;
 	for (size_t g = 0; g < sizeof(groups) / sizeof(groups[0]); g++) {
 		const uint64_t *by = groups[g].outside ? outside : samples;
@@ -305,7 +367,9 @@ static int add_images(const struct profile *p, const uint64_t *samples,
 
 		for (uint32_t i = 0; i < p->cat->nr_images; i++)
 			if (p->images[i].used && by[i])
-				shares[nr++] = (struct share){ i, by[i] };
+				shares[nr++] = (struct share){ i, by[i],
+							       owners[i].path ? &owners[i]
+									      : NULL };
 		qsort(shares, nr, sizeof(*shares), compare_shares);
 		for (size_t i = 0; i < nr; i++)
 			groups[g].add(p, &shares[i], total, out);
@@ -336,7 +400,7 @@ static int render_status(const struct report_job *job, struct strbuf *out,
 	add_damaged(p->cat->bad, p->cat->nr_bad, out);
 	add_damaged(p->bad, p->nr_bad, out);
 	count_images(p, samples, outside);
-	if (add_images(p, samples, outside, out))
+	if (add_images(job, samples, outside, out))
 		return report_no_memory(err);
 	return report_done(out, err);
 }

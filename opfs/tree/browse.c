@@ -75,7 +75,7 @@ static int make_after(const struct making *m, const struct ask *a,
 	enum browse_kind kind = kind_of(m->tag);
 	int rc = spec_value_new(m->tag, m->value, false, &v, a->err);
 
-	if (!rc && m->from->spec->values[SPEC_DEMANGLE])
+	if (!rc && tree_spells_otherwise(m->from->spec))
 		rc = tree_plain_profile(a, m->from, PROFILE_STACKS, &names);
 	if (rc)
 		return rc;

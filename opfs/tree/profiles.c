@@ -173,7 +173,7 @@ static int choose_stacks(const struct slice *s, struct profile **whole, uint8_t 
 	*samples = 0;
 	if (rc || !(*whole)->stacks)
 		return rc;
-	if (s->spec->values[SPEC_DEMANGLE])
+	if (tree_spells_otherwise(s->spec))
 		rc = plain_names(s->a, s->cat, s->spec, s->sel, PROFILE_STACKS, &names);
 	chosen = calloc((*whole)->stacks->nr_stacks + 1, 1);
 	if (!rc && (!chosen || tree_frames_choose(s->spec, *whole, names ? names : *whole,
@@ -336,7 +336,7 @@ static int filter(const struct ask *a, const struct place *p, struct tree_filter
 	CLEANUP(profile_putp) struct profile *names = NULL;
 	int rc = 0;
 
-	if (p->spec->values[SPEC_DEMANGLE])
+	if (tree_spells_otherwise(p->spec))
 		rc = plain_names(a, p->cat, p->spec, p->sel,
 				 profile_has_arcs(full->loaded) ? PROFILE_ARCS
 								: PROFILE_SYMBOLS,

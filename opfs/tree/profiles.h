@@ -28,6 +28,11 @@ void tree_arcs_key(const struct spec *spec, struct strbuf *key);
 int tree_profile(const struct ask *a, const struct place *p, unsigned needs,
 		 struct profile **out);
 
+/* May functions have other names there than in sources? */
+static inline bool tree_spells_otherwise(const struct spec *spec)
+{
+	return spec->values[SPEC_DEMANGLE] || spec->values[SPEC_WITH];
+}
 /* The same with names as sources have them, whatever demangle: says. */
 int tree_plain_profile(const struct ask *a, const struct place *p, unsigned needs,
 		       struct profile **out);

@@ -75,5 +75,6 @@ same_figures() {
 	opfs cat current/report | grep -vq '<\.\.\.>'
 	# a function is still asked for by its whole name
 	opfs cat "current/symbol:*same(long)/with:short-names/report" >got
-	grep -qE '(^|[ :])same$' got
+	cat got
+	grep -qE '[ :]same$' got
 }

@@ -105,6 +105,25 @@ says_not() {
 	run opfs cat current/status
 	says "no-symbol: $PWD/exports: 3 "
 	says "only exported names; install its debug symbols (build-id "
+	id=$(build_id exports)
+	says "(build-id $id); or opfs fetch $id; looked for as "
+	says "/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug"
+}
+
+@test "status names the package that has the debug symbols of a binary" {
+	need_command dpkg
+	mksession <<-END
+		[{"app": "/usr/bin/sort", "samples": {"0x1": 3}}]
+	END
+	run opfs cat current/status
+	says "no-symbol: /usr/bin/sort: 3 "
+	says "; package $(dpkg -S /usr/bin/sort | cut -d: -f1)-dbgsym, or opfs fetch "
+	# where binaries are elsewhere, packages of this machine are not theirs
+	mkdir -p root/usr/bin
+	cp /usr/bin/sort root/usr/bin
+	run opfs cat "current/root:${PWD//\//%2F}%2Froot/status"
+	says "no-symbol: /usr/bin/sort: 3 "
+	says_not '; package '
 }
 
 @test "a session its owner closed names the chmod that opens it" {
