@@ -17,6 +17,8 @@ set -eu -o pipefail
 top=$(realpath "$(dirname "$0")/..")
 base=$(realpath "${TMPDIR:-/var/tmp}")
 logs='' dir='' token='' guest=''
+# shellcheck source=tests/lib/debian.bash
+. "$top/tests/lib/debian.bash"
 
 say()
 {
@@ -73,36 +75,13 @@ end()
 	discard
 }
 
-# The sources of this machine that are Debian's own.
-sources()
-{
-	# shellcheck disable=SC2016 # apt-get expands it
-	local format='$(ORIGIN) $(CODENAME) deb $(REPO_URI) $(RELEASE) $(COMPONENT)'
-
-	apt-get indextargets --format "$format" 'Created-By: Packages' |
-		sed -n 's/^Debian bookworm[-a-z]* //p' | sort -u
-}
-
-# How apt gets at its mirror: proxies, dates, times to wait.
-apt_settings()
-{
-	apt-config dump | grep -E '^Acquire::' | grep -v '^Acquire::IndexTargets' || :
-}
-
 make_machine()
 {
 	local share=$dir/share
 
 	mkdir "$share"
-	sources >"$share/sources.list"
-	[ -s "$share/sources.list" ] ||
-		echo "deb http://deb.debian.org/debian bookworm main" \
-			>"$share/sources.list"
-	apt_settings >"$share/apt.conf"
 	git -C "$top" bundle create -q "$share/opfs.bundle" HEAD
-	mmdebstrap --quiet --mode=root --variant=minbase --include=make,git \
-		--aptopt="$share/apt.conf" bookworm "$dir/machine" \
-		"$share/sources.list" ||
+	debian "$share" "$dir/machine" make,git ||
 		fail "mmdebstrap cannot make a Debian"
 	# Where every user may look, as in most checkouts.
 	cp "$share/opfs.bundle" "$dir/machine/srv/"

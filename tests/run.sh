@@ -15,8 +15,9 @@
 #   qemu:KERNEL:SUITE
 #                    tests in a guest, see tests/qemu/run.sh
 #   headers:KERNELS  the driver is built for them, see tests/headers.sh
+#   packages:debian  the packages in a guest, see tests/deb/run.sh
 #
-# Each of the last five keeps its output in LOGDIR/SUITE-NAME.log.  A sanitizer's report
+# Each of the last six keeps its output in LOGDIR/SUITE-NAME.log.  A sanitizer's report
 # is a failure wherever the process that made it was, since it goes to a file that is
 # looked for.  Prints a line a suite, what was skipped, and at the end "N passed, N
 # failed".
@@ -144,6 +145,7 @@ run_item()
 	fuzz:*) unset ASAN_OPTIONS UBSAN_OPTIONS; run_fuzz "$what" "$2" ;;
 	qemu:*) run_tap "$2" tests/qemu/run.sh "${what%%:*}" "${what#*:}" ;;
 	headers:*) run_tap "$2" tests/headers.sh "$what" ;;
+	packages:*) run_tap "$2" tests/deb/run.sh "$what" ;;
 	esac
 	echo "$? $((SECONDS - started))" >"$2.rc"
 }
@@ -255,7 +257,7 @@ for word; do
 	jobs:*) jobs=${word#*:} ;;
 	bin:*) OPFS_BIN=$(realpath -m "${word#*:}") ;;
 	san:*) OPFS_SAN=${word#*:} ;;
-	unit:* | bats:* | fuzz:* | qemu:* | headers:*)
+	unit:* | bats:* | fuzz:* | qemu:* | headers:* | packages:*)
 		if [ $running -ge "$jobs" ]; then
 			wait -n
 			running=$((running - 1))

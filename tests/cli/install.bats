@@ -65,3 +65,16 @@ make_target() {
 	make_target uninstall
 	[ -z "$(find "$dest" ! -type d)" ]
 }
+
+@test "debian/ has the version and the libraries of the Makefile" {
+	version=$(sed -n 's/^VERSION := //p' "$OPFS_TOP/Makefile")
+	[[ "$(head -n 1 "$OPFS_TOP/debian/changelog")" == "opfs ($version) "* ]]
+	libraries=$BATS_TEST_TMPDIR/libraries
+	sed -n '/^DEPS_BUILD :=/,/[^\\]$/p' "$OPFS_TOP/Makefile" |
+		grep -o '[a-z0-9]*-dev' | grep -v '^libc6-dev$' >"$libraries"
+	[ "$(wc -l <"$libraries")" -gt 5 ]
+	while read -r library; do
+		grep -qE "[ ,]$library(,|\$)" "$OPFS_TOP/debian/control" ||
+			{ echo "debian/control does not name $library"; return 1; }
+	done <"$libraries"
+}
