@@ -11,7 +11,6 @@
 #include "base/escape.h"
 #include "base/number.h"
 #include "base/vec.h"
-#include "libspec/session/session.h"
 #include "opfs/cli/cli.h"
 #include "opfs/cli/download.h"
 #include "opfs/profile/profile.h"
@@ -365,16 +364,11 @@ static int load(struct fetch *f, struct catalog *cat, struct profile **out,
 
 static int open_store(struct fetch *f)
 {
-	CLEANUP(strbuf_fini) struct strbuf dir = { 0 };
 	struct err err = { 0 };
 
-	if (f->store)
+	if (f->store || !catalog_store_new(f->cli.where.dir, NULL, &f->store, &err))
 		return 0;
-	spec_session_dir(f->cli.session_dir, &dir);
-	if (!catalog_store_new(strbuf_str(&dir), NULL, &f->store, &err))
-		return 0;
-	cli_no_session_dir(f->cli.session_dir, &err);
-	return cli_failed(program.name, strbuf_str(&dir), &err);
+	return cli_no_session_dir(&f->cli, program.name, &err);
 }
 
 static int fetch_session(struct fetch *f, char *session)
@@ -489,6 +483,7 @@ static void close_all(struct fetch *f)
 	sym_cache_free(f->syms);
 	cache_free(f->cache);
 	sym_server_free(f->server);
+	cli_fini(&f->cli);
 }
 
 int opfs_fetch_main(const struct report_set *reports, int argc, char **argv)
@@ -500,7 +495,8 @@ int opfs_fetch_main(const struct report_set *reports, int argc, char **argv)
 
 	if (result != OPT_RUN)
 		return opt_exit(result);
-	status = open_all(&f);
+	status = cli_find(&f.cli, program.name, WHERE_SESSIONS, nr, argv + 1);
+	status = status ? status : open_all(&f);
 	if (!status && !nr)
 		rc = fetch_session(&f, current);
 	for (int i = 1; i <= nr && !status && rc != -EINTR; i++)

@@ -33,9 +33,9 @@ struct catalog_image {
 	char *shown;       /* spec_image_show(): what image: tags name */
 	const char *base;  /* its basename; all of it for anonymous memory */
 	const char *label; /* anonymous memory: "[heap]"; else NULL */
-	/* what directories list: its label or basename; of several files of one basename,
-	 * each "NAME~NUMBER", in the order in which they were first sampled, or, of several
-	 * sessions, of their paths */
+	/* what directories list: its label or basename; each of several files of one
+	 * basename "NAME~NUMBER", in the order in which they were first sampled, or, of
+	 * several sessions, of their paths */
 	const char *listed;
 	bool kernel; /* the kernel or a module, also one with a path */
 	const struct spec_image_row

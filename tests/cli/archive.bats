@@ -266,7 +266,8 @@ members()
 	[ ! -e u/samples/x/link ] && [ ! -e u/samples/x/.new ]
 	[ ! -e u/samples/x/stats/.room0 ]
 	grep -q 'samples/x/link' u/LEFT_OUT
-	diff -u <("$OPFS_BIN/opfs" cat --session-dir s x/status | sed "s/); .*opfs fetch/); or opfs fetch/") \
+	diff -u <("$OPFS_BIN/opfs" cat --session-dir s x/status |
+		sed "s/); .*opfs fetch/); or opfs fetch/") \
 		<("$OPFS_BIN/opfs" cat --session-dir u x/status)
 }
 
