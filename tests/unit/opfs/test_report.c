@@ -210,21 +210,17 @@ Test(report, status_names_a_damaged_file_once_and_sorts_images_by_samples)
 	cr_expect(a && b && c && b < c && c < a, "%s", text);
 }
 
-Test(report, readme_names_every_file_and_tag)
+Test(report, readme_tells_in_few_lines_what_can_be_done)
 {
-	char line[64];
+	size_t lines = 0;
 
 	fake_file(&f, "/bin/a", "/bin/a", &cycles, 30);
 	p = fake_load(&f, PROFILE_PAIRS);
 	text = render("README", p);
-	for (size_t i = 0; i < opfs_reports.nr; i++) {
-		snprintf(line, sizeof(line), "\n  %s ", opfs_reports.all[i]->name);
-		cr_expect(strstr(text, line), "%s", line);
-	}
-	for (size_t i = 0; i < SPEC_NR_TAGS; i++) {
-		snprintf(line, sizeof(line), "\n  %s ", spec_tags[i].name);
-		cr_expect(!spec_tags[i].name[0] || strstr(text, line), "%s", line);
-	}
+	for (const char *at = text; (at = strchr(at, '\n')); at++)
+		lines++;
+	cr_expect_leq(lines, 24, "%s", text);
+	cr_expect(strstr(text, "cat report "), "%s", text);
 	cr_expect(strstr(text, "event:CPU_CLK_UNHALTED/summary"), "%s", text);
 	cr_expect(strstr(text, "image:/bin/a/report"), "%s", text);
 }
