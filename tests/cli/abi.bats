@@ -199,7 +199,8 @@ bad_abi()
 		(cd u/s && sha256sum --strict --quiet -c MANIFEST)
 		diff -r x/s/samples u/s/samples
 		every u >got
-		diff want got
+		# which package a binary is of is not known of an archive
+		diff <(sed 's/; package .*opfs fetch/; or opfs fetch/' want) got
 		"$OPFS_BIN/opfs" check --session-dir u/s | grep -q 'big endian\|32 bit'
 		rm -r u x
 	done

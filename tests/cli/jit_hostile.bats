@@ -53,8 +53,16 @@ as_root()
 # as_nobody COMMAND...: profiled as another user.
 as_nobody()
 {
+	local rc=0
+
+	rm -f hold
+	mkfifo hold
+	exec 8<>hold
 	record --session-dir s -- \
-		setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+		setpriv --reuid=65534 --regid=65534 --clear-groups "$@" || rc=$?
+	echo >&8
+	exec 8>&-
+	return $rc
 }
 
 need_namespaces_of_others()
@@ -72,8 +80,9 @@ is_refused()
 	[ ! -e s/samples/current/jit ]
 }
 
-# The namespace has to outlast the process, for its mounts go with it.
-linger='sleep 3 >/dev/null 2>&1 3>&- & '
+# The namespace has to outlast the process until its names were read, for its mounts go
+# with it.
+linger='timeout 900 head -n 1 <&8 >/dev/null 2>&1 3>&- & '
 
 @test "what is mounted over a map is not read" {
 	need_namespaces_of_others

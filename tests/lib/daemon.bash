@@ -15,9 +15,12 @@ ctl() {
 # daemon OPTION...: starts one in the background of the test; $log has its messages.  It
 # does not rotate unless it is told to: how long a test takes is nothing to go by.
 daemon() {
+	case " $* " in
+	*" --keep"*) ;;
+	*) set -- --keep=all "$@" ;;
+	esac
 	"$OPFS_BIN/opcollect" daemon --config "$conf" --session-dir "$dir" \
-		--socket "$sock" --rotate=never --keep=all \
-		--log stderr "$@" >"$log" 2>&1 3>&- &
+		--socket "$sock" --rotate=never --log stderr "$@" >"$log" 2>&1 3>&- &
 	pid=$!
 	wait_for listens || { cat "$log"; return 1; }
 }
