@@ -38,6 +38,7 @@ struct report {
 	 */
 	unsigned (*needs_more)(const struct options *o);
 	bool more;         /* slow: listed in `more` only */
+	bool names_path;   /* says of which path it is */
 	bool whole;        /* listed of whole sessions only; as slow as one is large */
 	bool basic;        /* also listed of each function that is listed */
 	bool tells_losses; /* says itself what is missing in it and in other files */

@@ -386,6 +386,7 @@ static int render_json(const struct report_job *job, struct strbuf *out, struct 
 const struct report report_json = {
 	.name = "report.json",
 	.doc = "the same as JSON, with losses and images: see report.schema.json",
+	.names_path = true,
 	.needs = PROFILE_SYMBOLS,
 	.needs_more = report_with_needs,
 	.more = true,

@@ -22,8 +22,8 @@ static void add_selected(const struct report_job *job, struct strbuf *out)
 	strbuf_printf(out, "%" PRIu64 " of %" PRIu64 " samples", sum, all);
 	if (all)
 		strbuf_printf(out, " (%.2f %%)", 100.0 * (double)sum / (double)all);
-	strbuf_puts(out, ": ");
-	escape_text(out, job->path);
+	strbuf_puts(out, " of session ");
+	escape_text(out, job->p->session);
 	strbuf_puts(out, "\n\n");
 }
 

@@ -305,6 +305,7 @@ static int render_xml(const struct report_job *job, struct strbuf *out, struct e
 const struct report report_xml = {
 	.name = "report.xml",
 	.doc = "the same as XML, as opreport -X",
+	.names_path = true,
 	.needs = PROFILE_SYMBOLS,
 	.needs_more = report_with_needs,
 	.more = true,

@@ -216,10 +216,10 @@ void tree_text_key(const struct place *p, const struct viewer *v, struct strbuf 
 	strbuf_add(key, &p->report, sizeof(p->report));
 	viewer_key(v, key);
 	side_key(p, p->report, key);
-	if (p->base) { /* a comparison names both paths */
+	if (p->base)
 		side_key(&p->base->p, p->report, key);
+	if (p->base || p->report->names_path) /* a comparison names both */
 		place_format(p, key);
-	}
 	if (p->entry)
 		strbuf_printf(key, "/%s", p->entry);
 }

@@ -117,7 +117,8 @@ live() {
 	import os, sys
 	d = sys.argv[1]
 	have = os.listxattr(d)
-	assert have == ["user.opfs.samples", "user.opfs.percent"], have
+	assert have == ["user.opfs.samples", "user.opfs.percent", "user.opfs.path"], have
+	assert os.getxattr(d, "user.opfs.path") == b"/bin/one"
 	assert os.getxattr(d, "user.opfs.samples") == b"35"
 	assert abs(float(os.getxattr(d, "user.opfs.percent")) - 100 * 35 / 45) < 0.001
 	assert os.listxattr(d + "/report") == []

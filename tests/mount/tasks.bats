@@ -53,7 +53,7 @@ attributes() {
 	[ "$(attributes "$M/current/tid:6" | head -3 | cut -d" " -f2- | paste -sd,)" = \
 		"/a.slice,sh -c make,worker" ]
 	[ "$(attributes "$M/current/tid:9" | grep -c 'comm srv\|cmdline\|cgroup')" = 1 ]
-	for d in "$M/current" "$M/current/tgid:7,8" "$M/current/image:bash"; do
+	for d in "$M/current" "$M/current/tgid:7,8"; do
 		[ "$(attributes "$d" | wc -l)" = 2 ]
 	done
 	cp -a "$M/current/tgid:7/summary" "$W/copy"

@@ -258,6 +258,7 @@ static int render(const struct report_job *job, struct strbuf *out, struct err *
 const struct report report_callgrind = {
 	.name = "callgrind.out",
 	.doc = "functions and calls for callgrind_annotate and KCachegrind",
+	.names_path = true,
 	.needs = PROFILE_STACKS,
 	.calls = true,
 	.inlines = true,

@@ -372,6 +372,7 @@ static int render(const struct report_job *job, struct strbuf *out, struct err *
 const struct report report_pprof = {
 	.name = "profile.pb.gz",
 	.doc = "whole stacks for pprof: go tool pprof profile.pb.gz",
+	.names_path = true,
 	.needs = PROFILE_STACKS,
 	.needs_more = needs_more,
 	.calls = true,

@@ -85,6 +85,7 @@ static int check(const struct report_job *job, struct err *err)
 
 const struct report report_flamegraph = {
 	.name = "flamegraph.svg",
+	.names_path = true,
 	.doc = "the call tree as a picture: each function above its callers, as wide as "
 	       "its samples",
 	.needs = PROFILE_STACKS,

@@ -83,6 +83,7 @@ static int render_annotate(const struct report_job *job, struct strbuf *out,
 const struct report report_annotate = {
 	.name = "annotate",
 	.doc = "source files with samples beside each line, as opannotate --source",
+	.names_path = true,
 	.needs = PROFILE_HITS,
 	.more = true,
 	.tags = REPORT_TAGS_ROWS | OPTION_TAG(SEARCH_DIRS) | OPTION_TAG(BASE_DIRS) |

@@ -314,6 +314,7 @@ static bool shows_source(const struct options *o)
 const struct report report_asm = {
 	.name = "asm",
 	.doc = "annotated assembly, as opannotate --assembly",
+	.names_path = true,
 	.more = true,
 	.symbol = true,
 	.needs = PROFILE_HITS,

@@ -357,6 +357,7 @@ static int render_source(const struct report_job *job, struct strbuf *out,
 const struct report report_source = {
 	.name = "source",
 	.doc = "source of the function with samples beside each line",
+	.names_path = true,
 	.needs = PROFILE_HITS,
 	.symbol = true,
 	.tags = (REPORT_TAGS_ROWS & ~OPTION_TAG(THRESHOLD)) | OPTION_TAG(SEARCH_DIRS) |
