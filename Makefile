@@ -229,7 +229,7 @@ QEMU_ARM64 := call_chains_are_exact,call_chains_of_signed_pointers,cpus_come_and
 	stacks_are_unwound_at_each_step,storm_of_exec,storm_of_mmap,$\
 	threads_resolve_what_interrupts_may_not,tiny_buffers_count_what_they_lose,$\
 	unload_while_samples_flow,writes_are_whole_and_exact
-SUITE_QEMU_SOME = suite:qemu jobs:$(JOBS) bin:$(O)/bin qemu:6.1:all \
+SUITE_QEMU_SOME = suite:qemu jobs:$(JOBS) bin:$(O)/bin packages:debian qemu:6.1:all \
 	qemu:6.12:smoke qemu:6.12-single:all qemu:arm64:$(QEMU_ARM64)
 SUITE_QEMU_SMOKE = suite:qemu jobs:1 bin:$(O)/bin qemu:6.1:smoke
 SUITE_HEADERS = suite:headers headers:all
@@ -505,7 +505,7 @@ Targets:
   demo          deps, all, then shows what opfs does
   check         deps, all, then every test that is quick
   check-long    deps, then most tests with sanitizers, long fuzzing, long tests, the
-                driver in guests and for kernels of distributions
+                driver in guests and for kernels of distributions, check-packages
   check-fresh   demo and check of what is committed, in a new minimal Debian; needs root
   check-unit check-cli check-mount check-fuzz check-san
                 one part of them

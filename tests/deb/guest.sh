@@ -114,7 +114,8 @@ journal_has_no_complaint()
 	local kernel
 
 	[ "$(journalctl -b -q -o cat -u opcollect)" != "" ]
-	journalctl -b -q -p warning -o cat -u opcollect -u mnt-opfs.mount | no_lines
+	# of the boot before too: how it ended
+	journalctl -q -p warning -o cat -u opcollect -u mnt-opfs.mount | no_lines
 	kernel=$(journalctl -b -q -k -o cat)
 	grep -i opfs <<<"$kernel" |
 		grep -v 'taints kernel\|tainting kernel\|Command line:\|systemd\[' |
@@ -134,24 +135,45 @@ nr_sealed()
 	find $sessions -maxdepth 2 -name MANIFEST | wc -l
 }
 
-more_sealed_than()
+# is_sealed INODE: the session that was current then.
+is_sealed()
 {
-	[ "$(nr_sealed)" -gt "$1" ]
+	[ -e "$(find $sessions -maxdepth 1 -inum "$1")/MANIFEST" ]
 }
 
-an_upgrade_restarts_the_daemon_and_its_session_is_sealed()
+# The programs that daemon and mount run are those that are installed.
+programs_are_new()
 {
-	local pid sealed
+	local group pid
 
-	pid=$(systemctl show -P MainPID opcollect)
-	sealed=$(nr_sealed)
+	for group in opcollect.service mnt-opfs.mount; do
+		pid=$(sort -n /sys/fs/cgroup/system.slice/$group/cgroup.procs | head -n 1)
+		readlink "/proc/$pid/exe"
+	done | tee /dev/stderr | cmp - <(printf '%s\n' /usr/bin/op{collect,fs})
+}
+
+an_upgrade_restarts_daemon_and_mount_and_the_session_is_sealed()
+{
+	local session
+
+	# so that nothing else ends it
+	echo 'rotate = "1h"' >>/etc/opcollect.conf
+	systemctl restart opcollect
+	session=$(stat -c %i $sessions/current)
 	apt-get install -qy /debs/new/opfs_*.deb /debs/new/opfs-daemon_*.deb
 	runs
-	[ "$(systemctl show -P MainPID opcollect)" != "$pid" ]
-	[ "$(readlink "/proc/$(systemctl show -P MainPID opcollect)/exe")" = \
-		/usr/bin/opcollect ]
-	eventually more_sealed_than "$sealed"
+	programs_are_new
+	[ "$(stat -c %i $sessions/current)" != "$session" ]
+	eventually is_sealed "$session"
 	eventually has_rows
+}
+
+an_upgrade_starts_nothing_that_was_stopped()
+{
+	systemctl stop opcollect mnt-opfs.mount
+	dpkg -i /debs/new/opfs-daemon_*.deb
+	[ "$(systemctl is-active opcollect mnt-opfs.mount | sort -u)" = inactive ]
+	systemctl start opcollect mnt-opfs.mount
 }
 
 an_upgrade_leaves_the_settings()
@@ -184,7 +206,10 @@ remove_leaves_sessions_and_settings()
 
 purge_leaves_sessions_if_not_told_otherwise()
 {
-	apt-get purge -qy opfs opfs-daemon opfs-dkms
+	# the only one of which something is left to purge
+	apt-get purge -qy opfs-daemon
+	dpkg-query -W -f '${db:Status-Abbrev} ${Package}\n' 'opfs*' |
+		grep -v '^un' | no_lines
 	[ ! -e /etc/opcollect.conf ]
 	[ ! -e /mnt/opfs ]
 	[ -d $sessions/current ]
@@ -204,8 +229,9 @@ first=(packages_install nothing_is_enabled_or_started_by_installing
 	daemon_and_mount_start members_of_the_group_read_reports others_read_nothing
 	dkms_has_built_a_module_that_loads journal_has_no_complaint)
 second=(both_are_there_after_a_reboot
-	an_upgrade_restarts_the_daemon_and_its_session_is_sealed
-	an_upgrade_leaves_the_settings sealed_sessions_are_whole
+	an_upgrade_restarts_daemon_and_mount_and_the_session_is_sealed
+	an_upgrade_starts_nothing_that_was_stopped an_upgrade_leaves_the_settings
+	sealed_sessions_are_whole
 	remove_leaves_sessions_and_settings journal_has_no_complaint
 	purge_leaves_sessions_if_not_told_otherwise purge_removes_sessions_if_told_to)
 

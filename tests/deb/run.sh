@@ -25,7 +25,7 @@ give_up()
 
 trap 'give_up "line $LINENO of run.sh works"' ERR
 
-# step CLAIM NAME: make_NAME does what is claimed; where a command fails, it ends.
+# step CLAIM NAME: make_NAME does what is claimed; where a command fails, all ends.
 step()
 {
 	local rc
@@ -46,6 +46,8 @@ make_guest()
 	local packages=systemd-sysv,udev,dbus,kmod,initramfs-tools,dkms,apt-utils
 
 	packages+=,linux-image-cloud-amd64,linux-headers-cloud-amd64
+	# what opfs recommends: the guest has no network
+	packages+=,libdebuginfod1
 	cached_debian "$share" "$root" deb-guest "$packages"
 }
 
@@ -53,9 +55,6 @@ make_build()
 {
 	NEXT=$(sed '1s/.*(\(.*\)).*/\1+next/; q' debian/changelog) \
 		tests/deb/build.sh "$work/debs"
-	mkdir -p "$root"/debs/{old,new}
-	cp "$work"/debs/*.deb "$root/debs/old"
-	cp "$work"/debs/next/*.deb "$root/debs/new"
 }
 
 # DKMS builds the old version, and the new one when that is upgraded to it.
@@ -63,6 +62,9 @@ make_module()
 {
 	local old
 
+	mkdir -p "$root"/debs/{old,new}
+	cp "$work"/debs/*.deb "$root/debs/old"
+	cp "$work"/debs/next/*.deb "$root/debs/new"
 	in_root "$root" apt-get update
 	in_root "$root" sh -c 'apt-get install -qy --no-install-recommends \
 		/debs/old/opfs-dkms_*.deb'
@@ -84,7 +86,7 @@ make_disk()
 
 	in_root "$root" useradd -m member
 	in_root "$root" useradd -m other
-	mkdir -p "$root/test"
+	mkdir -p "$root/test" "$root/var/log/journal"
 	install -m 755 tests/deb/guest.sh "$root/test/"
 	cp tests/qemu/complaints "$root/test/"
 	cat >"$root/etc/systemd/system/opfs-test.service" <<-'END'
@@ -134,7 +136,7 @@ boot()
 
 main()
 {
-	local program
+	local program guest rc=0
 
 	for program in qemu-system-x86_64 mmdebstrap mke2fs lintian; do
 		command -v $program >/dev/null ||
@@ -143,8 +145,12 @@ main()
 	[ "$(id -u)" = 0 ] || give_up "root makes the machine"
 	rm -rf --one-file-system "${work:?}"
 	mkdir -p "$share"
-	step "mmdebstrap makes a Debian" guest
-	step "the packages can be built" build
+	step "mmdebstrap makes a Debian" guest &
+	guest=$!
+	step "the packages can be built" build &
+	wait $! || rc=1
+	wait $guest || rc=1
+	[ $rc = 0 ] || exit 1
 	step "DKMS builds the module, and anew at an upgrade" module
 	echo "ok - DKMS builds the module, and anew at an upgrade"
 	step "a disk for the guest can be made" disk
