@@ -339,6 +339,30 @@ enum opt_result opt_parse(const struct opt_program *prog, int argc, char **argv,
 	return result;
 }
 
+enum opt_result opt_parse_all(const struct opt_program *prog, int argc, char **argv,
+			      void *ctx, int *nr_operands)
+{
+	int at = 0, nr = 0;
+
+	while (at < argc) {
+		int first;
+		enum opt_result result =
+			opt_parse(prog, argc - at, argv + at, ctx, &first);
+		bool ended;
+
+		if (result != OPT_RUN)
+			return result;
+		ended = first > 1 && !strcmp(argv[at + first - 1], "--");
+		at += first;
+		do
+			if (at < argc)
+				argv[1 + nr++] = argv[at];
+		while (ended && ++at < argc);
+	}
+	*nr_operands = nr;
+	return OPT_RUN;
+}
+
 int opt_number(const char *text, const char *what, unsigned long long min,
 	       unsigned long long max, unsigned long long *out, struct err *err)
 {

@@ -68,6 +68,13 @@ enum opt_result opt_parse(const struct opt_program *prog, int argc, char **argv,
 			  void *ctx, int *first);
 
 /**
+ * opt_parse_all - the same where options may follow operands too ("--" ends them)
+ * Operands are moved to argv[1 .. *nr_operands].
+ */
+enum opt_result opt_parse_all(const struct opt_program *prog, int argc, char **argv,
+			      void *ctx, int *nr_operands);
+
+/**
  * opt_number - a whole number in an option's argument
  * Decimal, or hexadecimal with 0x; suffixes none.  Returns 0, or -EINVAL with a message
  * that says "WHAT: "TEXT" is not a number from MIN to MAX".

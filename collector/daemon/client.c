@@ -136,7 +136,6 @@ static const struct command {
 	  plain_opts, 0 },
 };
 
-/* Options may also follow the operand. */
 static enum opt_result parse(const struct command *cmd, int argc, char **argv,
 			     struct client *c, const char **operand)
 {
@@ -144,16 +143,11 @@ static enum opt_result parse(const struct command *cmd, int argc, char **argv,
 					     .synopsis = cmd->synopsis,
 					     .about = cmd->about,
 					     .opts = cmd->opts };
-	int first = argc, nr = 0;
-	enum opt_result result = opt_parse(&program, argc, argv, c, &first);
+	int nr = 0;
+	enum opt_result result = opt_parse_all(&program, argc, argv, c, &nr);
 
-	while (result == OPT_RUN && first < argc) {
-		argc -= first;
-		argv += first;
-		*operand = argv[0];
-		nr++;
-		result = opt_parse(&program, argc, argv, c, &first);
-	}
+	if (nr)
+		*operand = argv[1];
 	if (result != OPT_RUN || nr == cmd->operands)
 		return result;
 	fprintf(stderr, "%s: %s\ntry '%s --help'\n", cmd->name,

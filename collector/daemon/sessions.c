@@ -6,11 +6,13 @@
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/escape.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/lockfile.h"
@@ -250,18 +252,17 @@ static uint64_t seconds(const struct row *r)
 
 static void print_row(const struct row *r)
 {
-	CLEANUP(strbuf_fini) struct strbuf start = { 0 };
-	CLEANUP(strbuf_fini) struct strbuf name = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf start = { 0 }, name = { 0 }, events = { 0 };
 
 	if (r->start_ns)
 		spec_clock_utc(r->start_ns / SPEC_NS_PER_S * SPEC_NS_PER_S, &start);
-	/* what somebody else called it does nothing to a terminal */
-	for (const char *c = r->name; *c; c++)
-		strbuf_putc(&name, (unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c);
+	/* what somebody else called them does nothing to a terminal */
+	escape_text(&name, r->name);
+	escape_text(&events, strbuf_str(&r->events));
 	printf("%-22s %-20s %7" PRIu64 "s %10" PRIu64 " %8" PRIu64 " %8" PRIu64 "K %s\n",
 	       strbuf_str(&name), start.len ? strbuf_str(&start) : "-", seconds(r),
 	       r->stats.value[SPEC_STAT_TAKEN], spec_stats_lost(&r->stats),
-	       r->bytes >> 10, r->events.len ? strbuf_str(&r->events) : "-");
+	       r->bytes >> 10, events.len ? strbuf_str(&events) : "-");
 }
 
 static void add_json(struct json *out, const struct row *r)
@@ -428,16 +429,23 @@ static int command(const struct opt_program *p, int argc, char **argv, size_t mi
 		   int (*run)(struct job *j, char **names, size_t nr, struct err *err))
 {
 	CLEANUP(job_fini) struct job j = { .dir_fd = -1, .samples_fd = -1 };
+	CLEANUP(free_ptr)
+	char **words = calloc((size_t)argc + 1, sizeof(*words));
 	struct err err = { 0 };
-	int first = argc, rc;
 	enum opt_result result;
+	int operands, rc;
 	size_t nr;
 
 	log_init(p->name);
-	result = opt_parse(p, argc, argv, &j, &first);
+	if (!words) {
+		log_err("out of memory");
+		return EXIT_FAILED;
+	}
+	memcpy(words, argv, (size_t)argc * sizeof(*words)); /* they are moved about */
+	result = opt_parse_all(p, argc, words, &j, &operands);
 	if (result != OPT_RUN)
 		return opt_exit(result);
-	nr = (size_t)(argc - first);
+	nr = (size_t)operands;
 	if (nr < min || nr > max) {
 		fprintf(stderr, "%s: %s\ntry '%s --help'\n", p->name,
 			!max       ? "no operands are expected"
@@ -454,7 +462,7 @@ static int command(const struct opt_program *p, int argc, char **argv, size_t mi
 	    faccessat(j.samples_fd, ".", W_OK, AT_EACCESS))
 		return coll_client(argc, argv);
 	if (!rc)
-		rc = run(&j, argv + first, nr, &err);
+		rc = run(&j, words + 1, nr, &err);
 	if (err.code)
 		log_err("%s", err.msg);
 	return rc || fflush(stdout) ? EXIT_FAILED : 0;

@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "base/lockfile.h"
 #include "base/log.h"
+#include "base/utf8.h"
 #include "collector/store/recover.h"
 #include "libspec/name/clock.h"
 #include "libspec/sample/abi.h"
@@ -389,16 +390,21 @@ bool coll_session_name_is_time(const char *name)
 
 int coll_session_name_check(const char *name, struct err *err)
 {
+	const char *at = name;
+
 	if (!*name || name[0] == '.' || strchr(name, '/') || strlen(name) > MAX_NAME)
 		return err_set(err, -EINVAL,
 			       "\"%s\" cannot name a session: 1 to %d bytes without a "
 			       "slash, and not a dot first",
 			       name, MAX_NAME);
-	for (const char *c = name; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
+	for (size_t left = strlen(name), len; left; at += len, left -= len) {
+		if (utf8_control_len(at, left))
 			return err_set(
 				err, -EINVAL,
 				"the name of a session holds no control characters");
+		len = utf8_len(at, left);
+		len = len ? len : 1;
+	}
 	if (!strcmp(name, "current"))
 		return err_set(err, -EINVAL,
 			       "\"current\" is the session that is being written");

@@ -21,30 +21,6 @@ int cli_set_session_dir(void *ctx, const char *arg, struct err *err)
 	return 0;
 }
 
-enum opt_result cli_parse(const struct opt_program *prog, int argc, char **argv,
-			  void *ctx, int *nr_operands)
-{
-	int at = 0, nr = 0;
-
-	while (at < argc) {
-		int first;
-		enum opt_result result =
-			opt_parse(prog, argc - at, argv + at, ctx, &first);
-		bool ended;
-
-		if (result != OPT_RUN)
-			return result;
-		ended = first > 1 && !strcmp(argv[at + first - 1], "--");
-		at += first;
-		do
-			if (at < argc)
-				argv[1 + nr++] = argv[at];
-		while (ended && ++at < argc);
-	}
-	*nr_operands = nr;
-	return OPT_RUN;
-}
-
 int cli_find(struct cli *c, const char *program, enum where_words kind, int nr,
 	     char **words)
 {

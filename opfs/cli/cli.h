@@ -50,12 +50,6 @@ struct cli {
 	}
 int cli_set_session_dir(void *ctx, const char *arg, struct err *err);
 
-/**
- * cli_parse - options, which may follow operands too ("--" ends them)
- * Operands are moved to argv[1 .. *nr_operands].
- */
-enum opt_result cli_parse(const struct opt_program *prog, int argc, char **argv,
-			  void *ctx, int *nr_operands);
 /* Chooses the session directory, c->where.dir, by the options and operands, and makes of
  * operands what where_find() does.  0, or CLI_FAILED with the reason told. */
 int cli_find(struct cli *c, const char *program, enum where_words kind, int nr,

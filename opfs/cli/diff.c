@@ -264,7 +264,7 @@ int opfs_diff_main(const struct report_set *reports, int argc, char **argv)
 {
 	struct diff d = { .cli.reports = reports, .fail_over = -1 };
 	int nr, status;
-	enum opt_result result = cli_parse(&program, argc, argv, &d, &nr);
+	enum opt_result result = opt_parse_all(&program, argc, argv, &d, &nr);
 
 	if (result != OPT_RUN)
 		return opt_exit(result);

@@ -491,7 +491,7 @@ int opfs_fetch_main(const struct report_set *reports, int argc, char **argv)
 	struct fetch f = { .cli = { .reports = reports }, .limit = DEFAULT_LIMIT };
 	char current[] = "current";
 	int nr, status, rc = 0;
-	enum opt_result result = cli_parse(&program, argc, argv, &f, &nr);
+	enum opt_result result = opt_parse_all(&program, argc, argv, &f, &nr);
 
 	if (result != OPT_RUN)
 		return opt_exit(result);

@@ -255,7 +255,7 @@ int opfs_keep_main(const struct report_set *reports, int argc, char **argv)
 			  .limit = DEFAULT_LIMIT,
 			  .dir = SYMBOLS_DIR_NONE };
 	int nr, status;
-	enum opt_result result = cli_parse(&program, argc, argv, &k, &nr);
+	enum opt_result result = opt_parse_all(&program, argc, argv, &k, &nr);
 	struct sym_server *server;
 	struct cache *cache;
 

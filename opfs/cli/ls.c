@@ -173,7 +173,7 @@ int opfs_ls_main(const struct report_set *reports, int argc, char **argv)
 {
 	struct ls ls = { .cli.reports = reports };
 	int nr, status;
-	enum opt_result result = cli_parse(&program, argc, argv, &ls, &nr);
+	enum opt_result result = opt_parse_all(&program, argc, argv, &ls, &nr);
 
 	if (result != OPT_RUN)
 		return opt_exit(result);

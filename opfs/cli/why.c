@@ -112,7 +112,7 @@ int opfs_why_main(const struct report_set *reports, int argc, char **argv)
 {
 	struct cli c = { .reports = reports };
 	int nr, status;
-	enum opt_result result = cli_parse(&program, argc, argv, &c, &nr);
+	enum opt_result result = opt_parse_all(&program, argc, argv, &c, &nr);
 
 	if (result != OPT_RUN)
 		return opt_exit(result);

@@ -71,7 +71,7 @@ int tree_no_word(const struct ask *a, const char *typed)
 
 	if (looks_like_tag(typed, true, &text))
 		return err_set(a->err, -ENOENT, "%s", strbuf_str(&text));
-	tree_sessions(a->t, a->v, &sessions, NULL);
+	tree_listed_sessions(a, &sessions);
 	vec_for(&sessions, name)
 		nearest_offer(&near, *name);
 	for (size_t i = 0; i < TREE_ROOT_ENTRIES; i++)

@@ -61,17 +61,12 @@ int tree_step_root(const struct ask *a, const struct place *from, const char *na
 int tree_list_root(const struct ask *a, const struct place *p, struct lister *l)
 {
 	CLEANUP(names_fini) struct names sessions = { 0 };
-	int rc = tree_sessions(a->t, a->v, &sessions, a->err);
+	int rc = tree_listed_sessions(a, &sessions);
 
 	(void)p;
 	for (size_t i = 0; i < TREE_ROOT_ENTRIES && !rc; i++)
 		rc = lister_add(l, tree_root_entries[i].name, tree_root_entries[i].kind);
-	for (size_t i = 0; i < sessions.len && !rc; i++) {
-		CLEANUP(strbuf_fini) struct strbuf name = { 0 };
-
-		tree_listed_session(sessions.data[i], &name);
-		rc = strbuf_error(&name) ? -ENOMEM
-					 : lister_add(l, name.data, PLACE_PROFILE);
-	}
+	for (size_t i = 0; i < sessions.len && !rc; i++)
+		rc = lister_add(l, sessions.data[i], PLACE_PROFILE);
 	return rc;
 }

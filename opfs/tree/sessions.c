@@ -121,12 +121,27 @@ static void put_catalog(struct catalog **c)
 	catalog_put(*c);
 }
 
+int tree_listed_sessions(const struct ask *a, struct names *out)
+{
+	CLEANUP(names_fini) struct names all = { 0 };
+	int rc = tree_sessions(a->t, a->v, &all, a->err);
+
+	for (size_t i = 0; i < all.len && !rc; i++) {
+		CLEANUP(strbuf_fini) struct strbuf name = { 0 };
+
+		tree_listed_session(all.data[i], &name);
+		if (strbuf_error(&name) || names_add(out, name.data))
+			rc = ask_no_memory(a);
+	}
+	return rc;
+}
+
 int tree_no_session(const struct ask *a, const char *typed)
 {
 	CLEANUP(names_fini) struct names all = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf list = { 0 };
 
-	if (!tree_sessions(a->t, a->v, &all, NULL))
+	if (!tree_listed_sessions(a, &all))
 		names_suggest(&all, typed, &list);
 	return err_set(a->err, -ENOENT, "no session \"%.100s\" in %.100s; there are: %s",
 		       typed, catalog_store_path(a->t->store), strbuf_str(&list));

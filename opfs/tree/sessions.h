@@ -39,6 +39,8 @@ extern const struct root_entry tree_root_entries[TREE_ROOT_ENTRIES];
 const struct root_entry *tree_root_entry(const char *name);
 /* The listed name of a session: if the root has an entry of its name, escaped. */
 void tree_listed_session(const char *name, struct strbuf *out);
+/* All sessions that the viewer may see, so named. */
+int tree_listed_sessions(const struct ask *a, struct names *out);
 
 /* time:VALUE and last:VALUE, at the root. */
 int tree_span_value(const struct ask *a, const struct spec_tag *tag, const char *raw,

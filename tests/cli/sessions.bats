@@ -101,6 +101,42 @@ made() {
 	[ -e elsewhere/two ]
 }
 
+@test "options may follow names: what is only asked for is not removed" {
+	made one two
+	run -0 oc remove one -d "$dir" --dry-run
+	[[ "$output" == *'"one" would be removed'* ]]
+	[ -d "$dir/samples/one" ]
+	run -2 oc remove one --dry -d "$dir" --no-such-option
+	run -0 oc remove --help
+	run -0 oc rename one three -d "$dir"
+	[ -d "$dir/samples/three" ]
+	# behind "--" all are names
+	run -1 oc remove -d "$dir" -- two --dry-run
+	[[ "$output" == *"no session --dry-run"* ]]
+	[ ! -e "$dir/samples/two" ]
+}
+
+@test "names and events that others chose command no terminal, and are read back" {
+	made one
+	mv "$dir/samples/one" "$dir/samples/$(printf '\302\233m\033[31m')"
+	file=$(find "$dir/samples" -name 'TIMER.*' | head -n 1)
+	mv "$file" "${file%/*}/$(printf 'T\033[2JR').${file##*/TIMER.}"
+	run -0 oc list -d "$dir"
+	[[ "$output" == *%C2%9Bm%1B* ]]
+	run -1 grep -P '[\x00-\x09\x0b-\x1f]|\xc2[\x80-\x9f]' <<<"$output"
+	oc list -d "$dir" --json | jq -e '.[0].name == "\u009bm\u001b[31m"'
+	run -1 oc remove -d "$dir" '*'
+	[[ "$output" == *"no control characters"* ]]
+	run -1 grep -P '\xc2[\x80-\x9f]' <<<"$output"
+	# what is offered is what opfs takes
+	run -1 "$OPFS_BIN/opfs" cat --session-dir "$dir" none/report
+	name=${output##* }
+	"$OPFS_BIN/opfs" cat --session-dir "$dir" "$name/report" >/dev/null
+	# letters that are no controls, though bytes of theirs would be
+	oc record -o "$dir" --session Über -e TIMER -- true
+	[ -d "$dir/samples/Über" ]
+}
+
 @test "current is removed by its full name, when nobody writes it" {
 	oc record -o "$dir" -e TIMER -- true
 	run -1 oc remove -d "$dir" '*'
