@@ -346,10 +346,43 @@ static int prepare_replay(struct run *r, struct err *err)
 		rc = coll_engine_plan_saved(e, &r->opt, r->counters.events, err);
 	if (!rc)
 		rc = coll_engine_open_session(e, r->opt.append, err);
+	/* a signal that came before has ended it, and nothing is lost */
+	if (!rc)
+		rc = coll_watch_init(&r->watch, err);
 	e->collect.tasks.saved = true;
 	e->collect.jit.off = true;
 	e->collect.images.vdso = (struct build_id){ 0 }; /* of another kernel */
 	return rc;
+}
+
+/* Until the stream ends, or somebody ends it. */
+static int read_saved(struct run *r)
+{
+	struct coll_engine *e = &r->engine;
+	int rc = 1;
+
+	while (rc > 0) {
+		coll_watch_wait(&r->watch, &r->launch, coll_engine_pause_ms(e, 0));
+		if (coll_watch_done(&r->watch, &r->launch)) {
+			coll_watch_let_through(&r->watch);
+			return 0;
+		}
+		if (coll_watch_ready(&r->watch)) /* it may be a pipe */
+			rc = coll_engine_round(e);
+		coll_progress_tell(&r->progress, &e->collect.stats, clock_mono_ns());
+		coll_engine_tell_sometimes(e, clock_mono_ns());
+	}
+	return rc;
+}
+
+static void note_cut(struct run *r)
+{
+	static const char text[] =
+		"a signal ended the replay: what follows in the stream is not in the "
+		"session";
+
+	coll_engine_note(&r->engine, text);
+	spec_stats_note(r->engine.session.fd, text, NULL);
 }
 
 static int run_replay(struct run *r, struct err *err)
@@ -363,18 +396,19 @@ static int run_replay(struct run *r, struct err *err)
 	r->progress.saved = true;
 	/* or by unwinding, as far as its driver copied stacks */
 	r->progress.stacks = COLL_BY_FRAME_POINTERS;
+	coll_watch_source(&r->watch, e->source->ops->poll_fd(e->source));
 	rc = coll_engine_start(e, err);
-	while (!rc && (rc = coll_engine_round(e)) > 0) {
-		coll_progress_tell(&r->progress, &e->collect.stats, clock_mono_ns());
-		coll_engine_tell_sometimes(e, clock_mono_ns());
-		rc = 0;
-	}
+	rc = rc ? rc : read_saved(r);
 	if (!rc)
 		rc = coll_engine_stop(e);
 	if (rc < 0)
 		give_up(r, rc, err);
+	if (r->watch.interrupts)
+		note_cut(r);
 	failed = finish(r);
-	return rc || failed ? EXIT_FAILED : 0;
+	if (rc || failed)
+		return EXIT_FAILED;
+	return r->watch.interrupts ? 128 + r->watch.signal : 0;
 }
 
 /* A subcommand: its options, and what is done by them, which says why it failed. */

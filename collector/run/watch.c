@@ -105,8 +105,7 @@ int coll_watch_processes(struct coll_watch *w, struct ids *pids, struct err *err
 	return rc;
 }
 
-/* Another one ends the program at once, whatever it is doing. */
-static void let_through(const struct coll_watch *w)
+void coll_watch_let_through(const struct coll_watch *w)
 {
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
@@ -125,7 +124,7 @@ static void take_signals(struct coll_watch *w, struct coll_launch *l)
 		w->signal = (int)info.ssi_signo;
 		w->alone |= is_ignored(w->signal);
 		if (w->interrupts == 2)
-			let_through(w);
+			coll_watch_let_through(w);
 		if (l->pid && !l->ended && info.ssi_code != SI_KERNEL)
 			kill(l->pid, w->signal);
 	}
@@ -134,8 +133,10 @@ static void take_signals(struct coll_watch *w, struct coll_launch *l)
 
 void coll_watch_wait(struct coll_watch *w, struct coll_launch *l, int timeout_ms)
 {
-	if (poll(w->fds.data, w->fds.len, timeout_ms) <= 0)
+	if (poll(w->fds.data, w->fds.len, timeout_ms) <= 0) {
+		w->fds.data[FD_SOURCE].revents = 0;
 		return;
+	}
 	if (w->fds.data[FD_SIGNALS].revents)
 		take_signals(w, l);
 	for (size_t i = FD_PROCESSES; i < w->fds.len; i++) {
@@ -147,6 +148,11 @@ void coll_watch_wait(struct coll_watch *w, struct coll_launch *l, int timeout_ms
 		p->fd = -1;
 		w->alive--;
 	}
+}
+
+bool coll_watch_ready(const struct coll_watch *w)
+{
+	return w->fds.data[FD_SOURCE].revents;
 }
 
 bool coll_watch_done(const struct coll_watch *w, const struct coll_launch *l)

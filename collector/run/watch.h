@@ -47,6 +47,11 @@ int coll_watch_processes(struct coll_watch *w, struct ids *pids, struct err *err
  */
 void coll_watch_wait(struct coll_watch *w, struct coll_launch *l, int timeout_ms);
 
+/* Did that wait end because the source can be read? */
+bool coll_watch_ready(const struct coll_watch *w);
+/* From now on SIGINT and SIGTERM end the program at once, whatever it is doing. */
+void coll_watch_let_through(const struct coll_watch *w);
+
 /* True if the run is over. */
 bool coll_watch_done(const struct coll_watch *w, const struct coll_launch *l);
 

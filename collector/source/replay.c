@@ -38,9 +38,10 @@ static int replay_drain(struct coll_source *base, bool all, coll_consume consume
 	struct replay_source *s = self(base);
 	int rc;
 
-	(void)all;
 	s->in.stream.consume = consume;
 	s->in.stream.ctx = ctx;
+	if (all) /* what has not been read by now is not waited for */
+		return coll_stream_fd_end(&s->in);
 	rc = coll_stream_fd_read(&s->in);
 	return rc < 0 ? rc : rc != COLL_READ_END;
 }

@@ -35,11 +35,19 @@ static void save(struct coll_stream_fd *f, const void *data, size_t len)
 		f->save_fd = -1;
 }
 
+int coll_stream_fd_end(struct coll_stream_fd *f)
+{
+	size_t left = f->have;
+
+	f->have = 0;
+	return coll_stream_end(&f->stream, left);
+}
+
 int coll_stream_fd_read(struct coll_stream_fd *f)
 {
 	uint8_t *bytes = (uint8_t *)f->buf;
 	ssize_t n = read(f->fd, bytes + f->have, ROOM - f->have);
-	size_t used, left;
+	size_t used;
 	int rc;
 
 	if (n < 0)
@@ -47,9 +55,7 @@ int coll_stream_fd_read(struct coll_stream_fd *f)
 			       ? COLL_READ_LATER
 			       : err_errno(&f->err, -errno, "event buffer");
 	if (!n) {
-		left = f->have;
-		f->have = 0;
-		rc = coll_stream_end(&f->stream, left);
+		rc = coll_stream_fd_end(f);
 		return rc ? rc : COLL_READ_END;
 	}
 	save(f, bytes + f->have, (size_t)n);

@@ -30,5 +30,7 @@ void coll_stream_fd_fini(struct coll_stream_fd *f);
  * @err of the struct, unless the consumer failed.
  */
 int coll_stream_fd_read(struct coll_stream_fd *f);
+/* No more is read: see coll_stream_end(). */
+int coll_stream_fd_end(struct coll_stream_fd *f);
 
 #endif

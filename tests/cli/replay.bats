@@ -3,6 +3,7 @@
 # "opcollect replay": saved streams of the driver's event buffer, common and rare.
 
 bats_require_minimum_version 1.5.0
+load ../lib/busy
 
 setup() {
 	cd "$BATS_TEST_TMPDIR"
@@ -546,6 +547,37 @@ bye"
 	END
 	[ "$status" = 0 ]
 	is stored_samples 1000000
+}
+
+@test "a signal ends a replay, and what was read until then is a session" {
+	mkstream >stream <<-END
+	hello
+	$two_images
+	cookie 1
+	sample 1 times=30
+	cookie 2
+	sample 2 times=12
+	END
+	mkfifo pipe
+	for sig in INT TERM HUP; do
+		rm -rf "$D"
+		(exec "$OPFS_BIN/opcollect" replay -d "$D" pipe 2>said 3>&-) &
+		pid=$!
+		exec {to}>pipe
+		cat stream >&$to
+		wait_for is total_samples 42
+		kill -"$sig" "$pid"
+		rc=0
+		wait "$pid" || rc=$?
+		exec {to}>&-
+		cat said
+		[ "$rc" = "$((128 + $(kill -l "$sig")))" ]
+		is stored_samples 42
+		balanced
+		grep 'a signal ended the replay' said
+		"$OPFS_BIN/opfs" cat --session-dir "$D" current/status |
+			grep 'a signal ended the replay'
+	done
 }
 
 @test "the driver source says what is missing, and what to do" {
