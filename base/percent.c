@@ -14,6 +14,15 @@ double percent_of(uint64_t part, uint64_t whole)
 	return (double)part / (double)whole * 100.0;
 }
 
+bool percent_reached(const uint64_t *parts, const uint64_t *wholes, size_t nr,
+		     double percent)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (percent_of(parts[i], wholes[i]) >= percent)
+			return true;
+	return percent <= 0;
+}
+
 double percent_error(uint64_t part, uint64_t whole)
 {
 	double p;

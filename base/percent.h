@@ -2,6 +2,8 @@
 #ifndef BASE_PERCENT_H
 #define BASE_PERCENT_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Percentages as OProfile's tools print them, so that scripts made for them keep
@@ -11,6 +13,10 @@
 
 /* @part of @whole in percent; 0 if @whole is 0. */
 double percent_of(uint64_t part, uint64_t whole);
+
+/* Is one of @nr parts at least so much of the whole that it belongs to? */
+bool percent_reached(const uint64_t *parts, const uint64_t *wholes, size_t nr,
+		     double percent);
 
 /* The standard error of that share, in percent as well: of @whole samples drawn anew so
  * much more or less would be usual.  Binomial: sqrt(p (1 - p) / whole). */

@@ -121,11 +121,8 @@ static bool is_hidden(const struct writer *w, uint32_t node)
 {
 	size_t nr = w->tree.nr_classes;
 
-	for (size_t c = 0; c < nr; c++)
-		if (percent_of(w->tree.total[node * nr + c], w->tree.total[c]) >=
-		    w->threshold)
-			return false;
-	return true;
+	return !percent_reached(w->tree.total + node * nr, w->tree.total, nr,
+				w->threshold);
 }
 
 static int heaviest_last(const void *x, const void *y, void *ctx)

@@ -72,7 +72,7 @@ static void add_side(struct graph *g, struct call_list list, struct strbuf *out)
 	for (size_t i = 0; i < list.nr; i++) {
 		const struct call *call = &list.calls[i];
 
-		if (percent_of(call->samples[0], g->totals[0]) < threshold)
+		if (!percent_reached(call->samples, g->totals, p->nr_classes, threshold))
 			continue;
 		part.row = call->row;
 		part.samples = call->samples;
@@ -91,8 +91,8 @@ static void add_rule(struct strbuf *out)
 
 static bool shows_block(const struct graph *g, const struct profile_row *row)
 {
-	return percent_of(row->samples[0], g->view.totals[0]) >=
-	       g->job->o->view.threshold;
+	return percent_reached(row->samples, g->view.totals, g->job->p->nr_classes,
+			       g->job->o->view.threshold);
 }
 
 static void add_block(struct graph *g, const struct profile_row *row, struct strbuf *out)

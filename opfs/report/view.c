@@ -448,8 +448,8 @@ static void threshold_apps(struct view_apps *v)
 	size_t n = 0;
 
 	for (size_t i = 0; i < v->nr_apps; i++)
-		if (percent_of(v->apps[i].samples[0], v->totals[0]) >=
-		    v->options.threshold)
+		if (percent_reached(v->apps[i].samples, v->totals, v->p->nr_classes,
+				    v->options.threshold))
 			v->apps[n++] = v->apps[i];
 	v->nr_apps = n;
 }

@@ -372,6 +372,26 @@ called_by()
 	done
 }
 
+@test "threshold: keeps what one event has enough of, in every file" {
+	cd "$BATS_TEST_TMPDIR"
+	mksession <<-'EOF'
+	[{"app": "/n/a", "event": "A", "samples": {"0x10": 99}},
+	 {"app": "/n/b", "event": "A", "samples": {"0x10": 1}},
+	 {"app": "/n/b", "event": "B", "samples": {"0x10": 1}},
+	 {"app": "/n/a", "event": "A", "callee": "/n/b",
+	  "samples": {"0x1000000010": 1}},
+	 {"app": "/n/a", "event": "B", "callee": "/n/b",
+	  "samples": {"0x1000000010": 1}}]
+	EOF
+	for f in summary report callgraph; do
+		opfs cat "current/threshold:50/with:no-header/$f" >got
+		grep -w b got || { echo "$f:"; cat got; false; }
+	done
+	# a caller, of which most samples are of the other event, in the block of b
+	grep -E '^ +1 .* a ' got
+	run -1 grep -w b <<<"$(opfs cat current/event:A/threshold:50/with:no-header/summary)"
+}
+
 @test "merge:unitmask joins events and shows all bits" {
 	cd "$BATS_TEST_TMPDIR"
 	mksession <<-'EOF'

@@ -116,16 +116,6 @@ static int set_ranges(struct asm_units *all, struct asm_unit *u)
 	return 0;
 }
 
-static bool reaches(const struct asm_unit *u, const struct view *view, double threshold)
-{
-	if (threshold <= 0)
-		return true;
-	for (size_t c = 0; c < view->p->nr_classes; c++)
-		if (percent_of(u->samples[c], view->totals[c]) >= threshold)
-			return true;
-	return false;
-}
-
 static int add_unit(struct asm_units *all, const struct view *view, double threshold,
 		    const struct profile_row **rows, size_t nr)
 {
@@ -137,7 +127,7 @@ static int add_unit(struct asm_units *all, const struct view *view, double thres
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
 		view_add_samples(u.samples, rows[i]->samples, nr_classes);
-	if (!reaches(&u, view, threshold))
+	if (!percent_reached(u.samples, view->totals, view->p->nr_classes, threshold))
 		return 0;
 	all->units[all->nr++] = u;
 	return set_ranges(all, &all->units[all->nr - 1]);

@@ -343,10 +343,7 @@ static bool reaches(const struct sources *s, const struct source_file *f, double
 {
 	if (percent <= 0)
 		return f->nr_lines || f->nr_calls;
-	for (size_t c = 0; c < s->nr_classes; c++)
-		if (percent_of(f->samples[c], s->totals[c]) >= percent)
-			return true;
-	return false;
+	return percent_reached(f->samples, s->totals, s->nr_classes, percent);
 }
 
 bool sources_wants(const struct sources *s, const struct options *o,
