@@ -27,7 +27,7 @@
 #include "libspec/session/stats.h"
 #include "libspec/spec/span.h"
 
-enum { EXIT_FAILED = 1 };
+enum { EXIT_FAILED = 1, MAX_TRIES = 8 };
 
 /* What a command was told, and the directory that it is about. */
 struct job {
@@ -218,7 +218,18 @@ static int add_event(void *ctx, struct spec_session_file *file)
 	return names_add(events, text.data);
 }
 
-static void read_row(const struct job *j, const char *name, struct row *r)
+/* A daemon may call it otherwise at any time. */
+static bool is_called(const struct job *j, const char *name, int session_fd)
+{
+	CLEANUP(close_fd) int fd = spec_session_open(j->samples_fd, name, NULL);
+	struct stat a, b;
+
+	return fd >= 0 && !fstat(fd, &a) && !fstat(session_fd, &b) &&
+	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* False: it got another name meanwhile. */
+static bool read_row(const struct job *j, const char *name, struct row *r)
 {
 	CLEANUP(close_fd) int fd = spec_session_open(j->samples_fd, name, NULL);
 	CLEANUP(names_fini) struct names events = { 0 };
@@ -227,7 +238,7 @@ static void read_row(const struct job *j, const char *name, struct row *r)
 
 	*r = (struct row){ .name = name };
 	if (fd < 0)
-		return; /* removed meanwhile */
+		return true; /* removed meanwhile */
 	r->bytes = coll_keeper_disk_usage(j->samples_fd, name);
 	if (spec_stats_read(fd, &r->stats, &err))
 		log_warn("%s: %s", name, err.msg);
@@ -241,6 +252,7 @@ static void read_row(const struct job *j, const char *name, struct row *r)
 	names_sort(&events);
 	for (size_t i = 0; i < events.len; i++)
 		strbuf_printf(&r->events, "%s%s", i ? "," : "", events.data[i]);
+	return is_called(j, name, fd);
 }
 
 static uint64_t seconds(const struct row *r)
@@ -308,7 +320,9 @@ static int list(struct job *j, char **names, size_t nr, struct err *err)
 	for (size_t i = 0; i < j->names.len; i++) {
 		struct row r;
 
-		read_row(j, j->names.data[i], &r);
+		for (int tries = 0;
+		     !read_row(j, j->names.data[i], &r) && tries < MAX_TRIES; tries++)
+			strbuf_fini(&r.events);
 		if (j->json)
 			add_json(&out, &r);
 		else
