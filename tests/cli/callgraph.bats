@@ -389,7 +389,8 @@ called_by()
 	done
 	# a caller, of which most samples are of the other event, in the block of b
 	grep -E '^ +1 .* a ' got
-	run -1 grep -w b <<<"$(opfs cat current/event:A/threshold:50/with:no-header/summary)"
+	opfs cat current/event:A/threshold:50/with:no-header/summary >got
+	run -1 grep -w b got
 }
 
 @test "merge:unitmask joins events and shows all bits" {

@@ -56,6 +56,8 @@ attributes() {
 	for d in "$M/current" "$M/current/tgid:7,8"; do
 		[ "$(attributes "$d" | wc -l)" = 2 ]
 	done
+	[ "$(attributes "$M/current/image:bash" | cut -d" " -f1 | paste -sd,)" = \
+		user.opfs.path,user.opfs.percent,user.opfs.samples ]
 	cp -a "$M/current/tgid:7/summary" "$W/copy"
 	[ "$(cd "$M/current/comm" && echo *)" = "sh srv worker" ]
 	[ "$(awk -F'\t' 'NR > 1 { n += $5 } END { print n }' \
