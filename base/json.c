@@ -86,3 +86,27 @@ void json_address(struct json *j, uint64_t address)
 	begin(j);
 	strbuf_printf(j->out, "\"0x%" PRIx64 "\"", address);
 }
+
+void json_text(struct json *j, const char *key, const char *text)
+{
+	json_key(j, key);
+	json_string(j, text);
+}
+
+void json_count(struct json *j, const char *key, uint64_t n)
+{
+	json_key(j, key);
+	json_number(j, n);
+}
+
+void json_flag(struct json *j, const char *key, bool x)
+{
+	json_key(j, key);
+	json_bool(j, x);
+}
+
+void json_none(struct json *j, const char *key)
+{
+	json_key(j, key);
+	json_null(j);
+}

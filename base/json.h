@@ -26,6 +26,11 @@ void json_number(struct json *j, uint64_t n);
 void json_real(struct json *j, double x); /* finite */
 void json_bool(struct json *j, bool x);
 void json_null(struct json *j);
+/* Members of an object: the key and the value. */
+void json_text(struct json *j, const char *key, const char *text);
+void json_count(struct json *j, const char *key, uint64_t n);
+void json_flag(struct json *j, const char *key, bool x);
+void json_none(struct json *j, const char *key); /* null */
 /* An address: "0x..." in a string, for many readers keep no more than 53 bits of a
  * number. */
 void json_address(struct json *j, uint64_t address);

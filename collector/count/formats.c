@@ -160,24 +160,6 @@ const struct coll_count_format coll_count_brief = {
 
 /* ---- JSON: doc/count.schema.json */
 
-static void json_text(struct json *j, const char *key, const char *text)
-{
-	json_key(j, key);
-	json_string(j, text);
-}
-
-static void json_count(struct json *j, const char *key, uint64_t n)
-{
-	json_key(j, key);
-	json_number(j, n);
-}
-
-static void json_flag(struct json *j, const char *key, bool x)
-{
-	json_key(j, key);
-	json_bool(j, x);
-}
-
 static void json_event(struct json *j, const struct coll_counted *c)
 {
 	const struct coll_event *e = &c->event;

@@ -285,22 +285,14 @@ static void add_json(struct json *out, const struct row *r)
 		spec_clock_utc(r->start_ns, &start);
 	json_line(out);
 	json_open(out, '{');
-	json_key(out, "name");
-	json_string(out, r->name);
-	json_key(out, "start");
-	json_string(out, start.len ? strbuf_str(&start) : NULL);
-	json_key(out, "seconds");
-	json_number(out, seconds(r));
-	json_key(out, "samples");
-	json_number(out, r->stats.value[SPEC_STAT_TAKEN]);
-	json_key(out, "lost");
-	json_number(out, spec_stats_lost(&r->stats));
-	json_key(out, "bytes");
-	json_number(out, r->bytes);
-	json_key(out, "events");
-	json_string(out, strbuf_str(&r->events));
-	json_key(out, "open");
-	json_bool(out, r->live);
+	json_text(out, "name", r->name);
+	json_text(out, "start", start.len ? strbuf_str(&start) : NULL);
+	json_count(out, "seconds", seconds(r));
+	json_count(out, "samples", r->stats.value[SPEC_STAT_TAKEN]);
+	json_count(out, "lost", spec_stats_lost(&r->stats));
+	json_count(out, "bytes", r->bytes);
+	json_text(out, "events", strbuf_str(&r->events));
+	json_flag(out, "open", r->live);
 	json_close(out, '}');
 }
 

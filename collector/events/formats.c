@@ -50,18 +50,6 @@ static uint64_t known_counters(const struct coll_events *all, const struct ev_ev
 
 /* ---- JSON: doc/events.schema.json */
 
-static void json_text(struct json *j, const char *key, const char *text)
-{
-	json_key(j, key);
-	json_string(j, text);
-}
-
-static void json_count(struct json *j, const char *key, uint64_t n)
-{
-	json_key(j, key);
-	json_number(j, n);
-}
-
 static void json_perf(struct json *j, const struct ev_attr *a)
 {
 	json_key(j, "perf");

@@ -17,7 +17,7 @@
 #include "libspec/session/manifest.h"
 #include "libspec/session/session.h"
 #include "libspec/stack/stack_read.h"
-#include "opfs/cli/cli.h"
+#include "opfs/cli/answer.h"
 #include "opfs/profile/build.h"
 #include "opfs/session/catalog.h"
 #include "opfs/session/catalog_load.h"
@@ -27,12 +27,13 @@
 
 static const struct opt opts[] = {
 	CLI_OPT_SESSION_DIR,
+	ANSWER_OPT,
 	{ 0 },
 };
 
 static const struct opt_program program = {
 	.name = "opfs check",
-	.synopsis = "[SESSION]...",
+	.synopsis = "[--json] [SESSION]...",
 	.about = "Checks that sessions are whole: every sample file can be read, the "
 		 "figures add\nup, and no byte differs from the MANIFEST, if there is "
 		 "one.  SESSION is a name or a\npattern; without one all sessions are "
@@ -42,14 +43,29 @@ static const struct opt_program program = {
 
 struct check {
 	const char *session; /* at hand; "" for an archive as a whole */
+	struct json *j;      /* NULL without --json */
 	unsigned faults;
 };
+
+static void add_fault(struct json *j, const char *path, const char *what)
+{
+	json_line(j);
+	json_open(j, '{');
+	json_text(j, "path", path);
+	json_text(j, "message", what);
+	json_close(j, '}');
+}
 
 /* One fault on a line of its own, of a path in the session; NULL: of the whole. */
 static void fault(struct check *c, const char *path, const char *what)
 {
 	CLEANUP(strbuf_fini) struct strbuf line = { 0 };
 
+	c->faults++;
+	if (c->j) {
+		add_fault(c->j, path, what);
+		return;
+	}
 	escape_text(&line, c->session);
 	if (path) {
 		strbuf_putc(&line, '/');
@@ -58,7 +74,6 @@ static void fault(struct check *c, const char *path, const char *what)
 	strbuf_puts(&line, ": ");
 	escape_text(&line, what);
 	puts(strbuf_str(&line));
-	c->faults++;
 }
 
 static int finding(void *ctx, const char *path, const char *what)
@@ -241,23 +256,21 @@ static void check_jit(struct check *c, const struct catalog *cat)
 
 /* ---- MANIFEST */
 
-enum manifest_state { MANIFEST_NONE, MANIFEST_COMPARED };
-
-static enum manifest_state check_manifest(struct check *c, int dirfd, size_t *nr)
+/* *nr: how many files were compared; SIZE_MAX if there is no MANIFEST. */
+static void check_manifest(struct check *c, int dirfd, size_t *nr)
 {
 	CLEANUP(spec_manifest_fini) struct spec_manifest m = { 0 };
 	struct err err = { 0 };
 	int rc = spec_manifest_read(dirfd, &m, &err);
 
-	*nr = 0;
+	*nr = SIZE_MAX;
 	if (rc == -ENOENT)
-		return MANIFEST_NONE;
+		return;
 	if (!rc)
 		rc = spec_manifest_verify(dirfd, &m, finding, c, &err);
 	if (rc)
 		fault(c, NULL, err.msg);
 	*nr = m.nr_files;
-	return MANIFEST_COMPARED;
 }
 
 /* ---- a session */
@@ -267,8 +280,7 @@ static void put_catalog(struct catalog **c)
 	catalog_put(*c);
 }
 
-static void print_result(const struct check *c, const struct catalog *cat,
-			 enum manifest_state state, size_t nr)
+static void print_result(const struct check *c, const struct catalog *cat, size_t nr)
 {
 	CLEANUP(strbuf_fini) struct strbuf name = { 0 };
 	const struct catalog_dir *d = &cat->dirs[0];
@@ -283,7 +295,7 @@ static void print_result(const struct check *c, const struct catalog *cat,
 	       cat->total, cat->nr_flat);
 	if (d->machine)
 		printf(", %s", d->machine);
-	if (state == MANIFEST_COMPARED)
+	if (nr != SIZE_MAX)
 		printf(", all %zu files as the MANIFEST says\n", nr);
 	else if (catalog_is_live(d) && !d->machine)
 		puts(", being recorded: there is no MANIFEST to compare with yet");
@@ -291,34 +303,78 @@ static void print_result(const struct check *c, const struct catalog *cat,
 		puts(", readable; without a MANIFEST changes cannot be seen");
 }
 
-static int check_session(int session_dir_fd, const char *name)
+/* Whose faults come next; "" of an archive. */
+static void begin_json(struct json *j, const char *name)
+{
+	json_line(j);
+	json_open(j, '{');
+	json_text(j, "session", *name ? name : NULL);
+	json_key(j, "faults");
+	json_open(j, '[');
+}
+
+/* @cat: NULL if it is no session that could be read */
+static void end_json(const struct check *c, const struct catalog *cat, size_t nr)
+{
+	const struct catalog_dir *d = cat ? &cat->dirs[0] : NULL;
+	struct json *j = c->j;
+
+	json_close(j, ']');
+	json_flag(j, "whole", !c->faults);
+	answer_figure(j, "samples", d, d ? cat->total : 0);
+	answer_figure(j, "sample_files", d, d ? cat->nr_flat : 0);
+	json_text(j, "machine", d ? d->machine : NULL);
+	json_flag(j, "recording", d && catalog_is_live(d) && !d->machine);
+	answer_figure(j, "manifest_files", nr != SIZE_MAX, nr);
+	json_close(j, '}');
+}
+
+/* What cannot be looked into. */
+static int refuse(struct json *j, const char *name, const struct err *err)
+{
+	struct check c = { .session = name, .j = j };
+
+	if (j) {
+		begin_json(j, name);
+		fault(&c, NULL, err->msg);
+		end_json(&c, NULL, SIZE_MAX);
+	}
+	return cli_failed(program.name, name, err);
+}
+
+static int check_session(struct json *j, int session_dir_fd, const char *name)
 {
 	CLEANUP(put_catalog) struct catalog *cat = NULL;
 	struct catalog_source from = { .session_dir_fd = session_dir_fd };
-	struct check c = { .session = name };
+	struct check c = { .session = name, .j = j };
 	char *names[] = { (char *)name };
-	enum manifest_state state;
 	struct err err = { 0 };
 	size_t nr;
 
 	if (catalog_load(&from, names, 1, NULL, NULL, &cat, &err))
-		return cli_failed(program.name, name, &err);
+		return refuse(j, name, &err);
 	if (cat->dirs[0].fd < 0) {
 		err_set(&err, -ENOENT, "nothing was recorded yet");
-		return cli_failed(program.name, name, &err);
+		return refuse(j, name, &err);
 	}
+	if (j)
+		begin_json(j, name);
 	check_files(&c, cat);
 	check_figures(&c, cat);
 	check_stacks(&c, cat);
 	check_jit(&c, cat);
-	state = check_manifest(&c, cat->dirs[0].fd, &nr);
-	print_result(&c, cat, state, nr);
+	check_manifest(&c, cat->dirs[0].fd, &nr);
+	if (j)
+		end_json(&c, cat, nr);
+	else
+		print_result(&c, cat, nr);
 	return c.faults ? CLI_FAILED : CLI_OK;
 }
 
 /* Of the kind of machine that all sessions there are from. */
-static int check_abi(int session_dir_fd)
+static int check_abi(struct json *j, int session_dir_fd)
 {
+	struct check c = { .session = "", .j = j };
 	CLEANUP(strbuf_fini) struct strbuf line = { 0 };
 	struct spec_abi abi;
 	struct err err;
@@ -326,39 +382,50 @@ static int check_abi(int session_dir_fd)
 
 	if (!rc || rc == -ENOENT)
 		return CLI_OK;
+	if (j) {
+		begin_json(j, "");
+		fault(&c, NULL, err.msg);
+		end_json(&c, NULL, SIZE_MAX);
+		return CLI_FAILED;
+	}
 	escape_text(&line, err.msg);
 	puts(strbuf_str(&line));
 	return CLI_FAILED;
 }
 
 /* What archive.tar was unpacked to has one of its own. */
-static int check_archive(int session_dir_fd)
+static int check_archive(struct json *j, int session_dir_fd)
 {
-	struct check c = { .session = "" };
+	struct check c = { .session = "", .j = j };
 	size_t nr;
 
-	if (check_manifest(&c, session_dir_fd, &nr) == MANIFEST_NONE)
+	if (faccessat(session_dir_fd, SPEC_MANIFEST, F_OK, AT_SYMLINK_NOFOLLOW))
 		return CLI_OK;
-	if (!c.faults)
+	if (j)
+		begin_json(j, "");
+	check_manifest(&c, session_dir_fd, &nr);
+	if (j)
+		end_json(&c, NULL, nr);
+	else if (!c.faults)
 		printf("archive: whole: all %zu files as its MANIFEST says\n", nr);
 	return c.faults ? CLI_FAILED : CLI_OK;
 }
 
 /* ---- which */
 
-static int check_all(int session_dir_fd, const struct names *list)
+static int check_all(struct json *j, int session_dir_fd, const struct names *list)
 {
-	int status = check_archive(session_dir_fd);
+	int status = check_archive(j, session_dir_fd);
 
 	for (size_t i = 0; i < list->len; i++)
-		if (check_session(session_dir_fd, list->data[i]))
+		if (check_session(j, session_dir_fd, list->data[i]))
 			status = CLI_FAILED;
-	if (!list->len)
+	if (!list->len && !j)
 		puts("there are no sessions");
 	return status;
 }
 
-static int check_matching(int session_dir_fd, const struct names *list,
+static int check_matching(struct json *j, int session_dir_fd, const struct names *list,
 			  const char *operand)
 {
 	int status = CLI_OK;
@@ -367,42 +434,45 @@ static int check_matching(int session_dir_fd, const struct names *list,
 
 	for (size_t i = 0; i < list->len; i++)
 		if (!strcmp(list->data[i], operand))
-			return check_session(session_dir_fd, operand);
+			return check_session(j, session_dir_fd, operand);
 	for (size_t i = 0; i < list->len; i++) {
 		if (!spec_glob(operand, list->data[i]))
 			continue;
 		nr++;
-		if (check_session(session_dir_fd, list->data[i]))
+		if (check_session(j, session_dir_fd, list->data[i]))
 			status = CLI_FAILED;
 	}
 	if (nr)
 		return status;
 	err_set(&err, -ENOENT, "no such session; \"opfs ls\" lists those there are");
-	return cli_failed(program.name, operand, &err);
+	return refuse(j, operand, &err);
 }
 
-static int run(const struct cli *c, char **operands, int nr)
+static int run(struct cli *c, char **operands, int nr)
 {
 	CLEANUP(names_fini) struct names list = { 0 };
 	struct catalog_store *store = NULL;
+	struct json *j = answer_json(c);
 	struct err err = { 0 };
 	int status, fd;
 
 	if (catalog_store_new(c->where.dir, NULL, &store, &err))
 		return cli_no_session_dir(c, program.name, &err);
 	fd = catalog_store_fd(store);
-	status = check_abi(fd);
+	answer_begin(c, program.name, "sessions");
+	status = check_abi(j, fd);
 	if (spec_session_list(fd, NULL, &list, &err) == -ENOENT)
 		err_set(&err, -ENOENT,
 			"no session directory: it has no directory \"samples\"; name "
 			"another with --session-dir DIR");
 	if (err.code)
 		status = cli_failed(program.name, c->where.dir, &err);
-	else if (!nr && check_all(fd, &list))
+	else if (!nr && check_all(j, fd, &list))
 		status = CLI_FAILED;
 	for (int i = 0; i < nr && !err.code; i++)
-		if (check_matching(fd, &list, operands[i]))
+		if (check_matching(j, fd, &list, operands[i]))
 			status = CLI_FAILED;
+	answer_list_end(c);
 	catalog_store_free(store);
 	return status;
 }
@@ -418,6 +488,8 @@ int opfs_check_main(const struct report_set *reports, int argc, char **argv)
 	status = cli_find(&c, program.name, WHERE_SESSIONS, nr, argv + 1);
 	if (!status)
 		status = run(&c, argv + 1, nr);
+	if (answer_end(&c, program.name))
+		status = CLI_FAILED;
 	cli_fini(&c);
-	return cli_flush(program.name) ? CLI_FAILED : status;
+	return status;
 }

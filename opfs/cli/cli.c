@@ -66,6 +66,7 @@ void cli_fini(struct cli *c)
 	c->tree = NULL;
 	where_fini(&c->where);
 	strbuf_fini(&c->show.kept);
+	strbuf_fini(&c->answer.text);
 }
 
 int cli_walk(struct cli *c, const char *typed, char **path, struct place *out,

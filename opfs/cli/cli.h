@@ -2,6 +2,7 @@
 #ifndef OPFS_CLI_CLI_H
 #define OPFS_CLI_CLI_H
 
+#include "base/json.h"
 #include "base/opt.h"
 #include "opfs/cli/where.h"
 #include "opfs/tree/tree.h"
@@ -29,11 +30,19 @@ struct show {
 	struct strbuf kept; /* what is to be shown */
 };
 
+/* What --json prints: see answer.h. */
+struct answer {
+	bool wanted;
+	struct strbuf text;
+	struct json json; /* writes it */
+};
+
 struct cli {
 	const struct report_set *reports;
 	const char *session_dir; /* as given; NULL: the default */
 	struct where where;      /* see cli_find() */
 	struct show show;
+	struct answer answer;
 	struct tree *tree;
 	struct viewer viewer; /* this process */
 	gid_t groups[128];

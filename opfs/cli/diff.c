@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/escape.h"
 #include "libspec/name/glob.h"
+#include "opfs/cli/answer.h"
 #include "opfs/cli/show.h"
 #include "opfs/profile/change.h"
 #include "opfs/report/view.h"
@@ -16,7 +17,6 @@
 struct diff {
 	struct cli cli;
 	double fail_over; /* percent a share may grow by; < 0: not asked */
-	bool json;
 };
 
 enum { FIRST_TWO = 2 };
@@ -40,14 +40,6 @@ static int set_fail_over(void *ctx, const char *arg, struct err *err)
 	return 0;
 }
 
-static int set_json(void *ctx, const char *arg, struct err *err)
-{
-	(void)arg;
-	(void)err;
-	((struct diff *)ctx)->json = true;
-	return 0;
-}
-
 static const struct opt opts[] = {
 	CLI_OPT_SESSION_DIR,
 	SHOW_OPTS,
@@ -57,7 +49,7 @@ static const struct opt opts[] = {
 	  .set = set_fail_over },
 	{ .name = "json",
 	  .doc = "print the whole comparison as JSON, as report.json has it",
-	  .set = set_json },
+	  .set = answer_set_json },
 	{ 0 },
 };
 
@@ -116,9 +108,9 @@ static size_t list_grown(const struct diff *d, const struct view *v)
 		for (size_t c = 0; c < v->p->nr_classes; c++) {
 			if (!grew(d, v, v->rows[i], c))
 				continue;
-			if (!nr++ && !d->json)
+			if (!nr++ && !d->cli.answer.wanted)
 				printf("symbol\timage\told %%\tnew %%\tdiff %%\n");
-			if (!d->json)
+			if (!d->cli.answer.wanted)
 				print_row(v, v->rows[i], c);
 		}
 	return nr;
@@ -245,14 +237,14 @@ static int compare(struct diff *d, const char *base, const char *now)
 	int status = CLI_OK;
 
 	strbuf_puts(&path, now);
-	add_base(base, d->json ? "report.json" : "report", &path);
+	add_base(base, d->cli.answer.wanted ? "report.json" : "report", &path);
 	if (strbuf_error(&path))
 		return DIFF_UNKNOWN;
 	if (tree_walk(d->cli.tree, path.data, &d->cli.viewer, &p, NULL, &err)) {
 		cli_failed(program.name, path.data, &err);
 		return DIFF_UNKNOWN;
 	}
-	if (!asked || d->json)
+	if (!asked || d->cli.answer.wanted)
 		status = print_report(d, &p, path.data);
 	if (asked && status == CLI_OK)
 		status = judge(d, &p, path.data);

@@ -7,7 +7,8 @@
 
 #include "base/cleanup.h"
 #include "base/vec.h"
-#include "opfs/cli/cli.h"
+#include "libspec/name/clock.h"
+#include "opfs/cli/answer.h"
 
 struct ls {
 	struct cli cli;
@@ -48,12 +49,13 @@ static const struct opt opts[] = {
 	  .name = "long",
 	  .doc = "kind, size and time too; the size of a directory is its samples",
 	  .set = set_long },
+	ANSWER_OPT,
 	{ 0 },
 };
 
 static const struct opt_program program = {
 	.name = "opfs ls",
-	.synopsis = "[-l] [PATH]...",
+	.synopsis = "[-l] [--json] [PATH]...",
 	.about = "Lists directories of the tree that opfs mount shows, without a mount.\n"
 		 "PATH is relative to the tree's root, as current/image.",
 	.opts = opts,
@@ -87,69 +89,127 @@ static int size_of(struct ls *ls, const struct place *p, uint64_t *size, struct 
 	return 0;
 }
 
-static int print_long(struct ls *ls, const struct place *p, const char *name)
+static bool is_kind(enum place_kind kind, mode_t mode)
 {
-	time_t when = (time_t)(place_mtime_ns(p) / 1000000000u);
+	return (place_kinds[kind].mode & S_IFMT) == mode;
+}
+
+static void print_long(const struct place *p, const char *name, uint64_t size)
+{
+	time_t when = (time_t)(place_mtime_ns(p) / SPEC_NS_PER_S);
 	bool link = p->kind == PLACE_LINK;
-	struct err err = { 0 };
 	char date[32] = "-";
-	uint64_t size = 0;
 	struct tm tm;
 
-	if (link)
-		size = strlen(p->target);
-	else if (size_of(ls, p, &size, &err))
-		return cli_failed(program.name, name, &err);
 	if (when && localtime_r(&when, &tm))
 		strftime(date, sizeof(date), "%Y-%m-%d %H:%M", &tm);
 	printf("%c %12" PRIu64 " %-16s %s%s%s\n",
 	       link               ? 'l'
 	       : place_is_file(p) ? '-'
 				  : 'd',
-	       size, date, name, link ? " -> " : "", link ? p->target : "");
-	return CLI_OK;
+	       link ? strlen(p->target) : size, date, name, link ? " -> " : "",
+	       link ? p->target : "");
 }
 
-static int print_entries(struct ls *ls, const struct place *dir,
-			 const struct entries *list)
+/* Begins an object, that of a directory of the command line or of what is in it. */
+static void add_json(struct json *j, const char *key, const char *name,
+		     enum place_kind kind, const struct place *p, uint64_t size)
 {
+	CLEANUP(strbuf_fini) struct strbuf time = { 0 };
+	bool link = is_kind(kind, S_IFLNK), file = is_kind(kind, S_IFREG);
+
+	if (p && place_mtime_ns(p))
+		spec_clock_utc(place_mtime_ns(p), &time);
+	json_line(j);
+	json_open(j, '{');
+	json_text(j, key, name);
+	json_text(j, "kind", link ? "link" : file ? "file" : "directory");
+	json_text(j, "target", p && link ? p->target : NULL);
+	answer_figure(j, "samples", p && !link && !file, size);
+	answer_figure(j, "bytes", p && file, size);
+	json_text(j, "time", time.len ? strbuf_str(&time) : NULL);
+}
+
+/* Begins an entry's object, or prints its line.  @p: NULL without -l. */
+static int show(struct ls *ls, const char *key, const char *name, enum place_kind kind,
+		const struct place *p)
+{
+	struct json *j = answer_json(&ls->cli);
+	struct err err = { 0 };
+	uint64_t size = 0;
 	int status = CLI_OK;
 
-	for (size_t i = 0; i < list->len; i++) {
-		const struct entry *e = &list->data[i];
-		struct err err = { 0 };
-		struct place p;
-
-		if (!ls->longs) {
-			puts(e->name);
-			continue;
-		}
-		if (tree_step(ls->cli.tree, dir, e->name, strlen(e->name),
-			      &ls->cli.viewer, &p, &err)) {
-			status = cli_failed(program.name, e->name, &err);
-			continue;
-		}
-		if (print_long(ls, &p, e->name))
-			status = CLI_FAILED;
-		place_fini(&p);
+	if (p && p->kind != PLACE_LINK && size_of(ls, p, &size, &err)) {
+		status = cli_failed(program.name, name, &err);
+		p = NULL;
 	}
+	if (j)
+		add_json(j, key, name, kind, p, size);
+	else if (p)
+		print_long(p, name, size);
+	else if (!ls->longs)
+		puts(name);
+	return status;
+}
+
+static int show_entry(struct ls *ls, const struct place *dir, const struct entry *e)
+{
+	struct json *j = answer_json(&ls->cli);
+	struct err err = { 0 };
+	struct place p = { 0 };
+	bool looked = ls->longs;
+	int status = CLI_OK;
+
+	if (looked && tree_step(ls->cli.tree, dir, e->name, strlen(e->name),
+				&ls->cli.viewer, &p, &err)) {
+		status = cli_failed(program.name, e->name, &err);
+		looked = false;
+	}
+	if (show(ls, "name", e->name, looked ? p.kind : e->kind, looked ? &p : NULL))
+		status = CLI_FAILED;
+	if (j)
+		json_close(j, '}');
+	if (looked)
+		place_fini(&p);
+	return status;
+}
+
+static int list_entries(struct ls *ls, const struct place *dir)
+{
+	CLEANUP(entries_fini) struct entries list = { 0 };
+	struct err err = { 0 };
+	int status = CLI_OK;
+
+	if (tree_list(ls->cli.tree, dir, &ls->cli.viewer, keep, &list, &err))
+		status = cli_failed(program.name, ls->path, &err);
+	vec_for(&list, e)
+		if (show_entry(ls, dir, e))
+			status = CLI_FAILED;
 	return status;
 }
 
 static int list_place(struct ls *ls, const struct place *p)
 {
-	CLEANUP(entries_fini) struct entries list = { 0 };
-	struct err err = { 0 };
+	struct json *j = answer_json(&ls->cli);
+	bool file = place_is_file(p);
+	int status = CLI_OK;
 
-	if (place_is_file(p)) {
-		if (ls->longs)
-			return print_long(ls, p, ls->path);
-		puts(ls->path);
-		return CLI_OK;
+	if (j || file)
+		status = show(ls, "path", ls->path, p->kind, ls->longs ? p : NULL);
+	if (j) {
+		json_key(j, "entries");
+		if (file)
+			json_null(j);
+		else
+			json_open(j, '[');
 	}
-	if (tree_list(ls->cli.tree, p, &ls->cli.viewer, keep, &list, &err))
-		return cli_failed(program.name, ls->path, &err);
-	return print_entries(ls, p, &list);
+	if (!file && list_entries(ls, p))
+		status = CLI_FAILED;
+	if (j && !file)
+		json_close(j, ']');
+	if (j)
+		json_close(j, '}');
+	return status;
 }
 
 static int list_path(struct ls *ls, const char *typed, bool heading)
@@ -162,7 +222,7 @@ static int list_path(struct ls *ls, const char *typed, bool heading)
 	if (cli_walk(&ls->cli, typed, &path, &p, NULL, &err))
 		return cli_failed(program.name, path ? path : typed, &err);
 	ls->path = path;
-	if (heading && !place_is_file(&p))
+	if (heading && !place_is_file(&p) && !answer_json(&ls->cli))
 		printf("%s:\n", path);
 	status = list_place(ls, &p);
 	place_fini(&p);
@@ -179,11 +239,17 @@ int opfs_ls_main(const struct report_set *reports, int argc, char **argv)
 		return opt_exit(result);
 	status = cli_find(&ls.cli, program.name, WHERE_PATHS, nr, argv + 1) ||
 		 cli_open(&ls.cli, program.name);
+	if (ls.cli.tree)
+		answer_begin(&ls.cli, program.name, "paths");
 	if (!status && !nr)
 		status = list_path(&ls, ls.cli.where.at ? ls.cli.where.at : "/", false);
 	for (int i = 1; i <= nr && ls.cli.tree; i++)
 		if (list_path(&ls, argv[i], nr > 1))
 			status = CLI_FAILED;
+	if (ls.cli.tree)
+		answer_list_end(&ls.cli);
+	if (answer_end(&ls.cli, program.name))
+		status = CLI_FAILED;
 	cli_fini(&ls.cli);
-	return cli_flush(program.name) ? CLI_FAILED : status;
+	return status;
 }

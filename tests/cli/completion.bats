@@ -36,7 +36,8 @@ completes_paths() {
 		'opfs why current/event:TIMER/image:kate'
 	completes 'opfs cat current/image:kate/summ' 'opfs cat current/image:kate/summary'
 	completes 'opfs ls current/thre' 'opfs ls current/threshold:'
-	completes 'opfs diff current current/image:k' 'opfs diff current current/image:kate'
+	completes 'opfs diff current current/image:k' \
+		'opfs diff current current/image:kate'
 	completes 'opfs cat current/image:o' 'opfs cat current/image:one\ \$two'
 	completes 'opfs cat current/image:one\ \$two/summ' \
 		'opfs cat current/image:one\ \$two/summary'
