@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/progress.h"
+
 enum { MORE_THREADS = 3 };
 
 struct parallel {
@@ -11,6 +13,7 @@ struct parallel {
 	size_t nr;
 	void (*work)(void *ctx, size_t i);
 	void *ctx;
+	bool shown; /* how far it has come */
 };
 
 static void *run(void *arg)
@@ -18,17 +21,22 @@ static void *run(void *arg)
 	struct parallel *p = arg;
 	size_t i;
 
-	while ((i = atomic_fetch_add(&p->next, 1)) < p->nr)
+	while ((i = atomic_fetch_add(&p->next, 1)) < p->nr) {
 		p->work(p->ctx, i);
+		if (p->shown)
+			progress_step();
+	}
 	return NULL;
 }
 
-void parallel_each(size_t nr, void (*work)(void *ctx, size_t i), void *ctx)
+void parallel_each(const char *doing, const char *things, size_t nr,
+		   void (*work)(void *ctx, size_t i), void *ctx)
 {
 	struct parallel p = { .nr = nr, .work = work, .ctx = ctx };
 	pthread_t threads[MORE_THREADS];
 	size_t started = 0;
 
+	p.shown = progress_begin(doing, nr, things);
 	while (started < MORE_THREADS && started + 1 < nr) {
 		if (pthread_create(&threads[started], NULL, run, &p))
 			break;
@@ -37,4 +45,6 @@ void parallel_each(size_t nr, void (*work)(void *ctx, size_t i), void *ctx)
 	run(&p);
 	while (started)
 		pthread_join(threads[--started], NULL);
+	if (p.shown)
+		progress_end();
 }

@@ -6,9 +6,11 @@
 
 /**
  * parallel_each - calls @work(@ctx, i) for each i below @nr, a few at a time
+ * @doing, @things: as "reading symbols", "images", for who waits (base/progress.h)
  * For work that waits for helper processes.  The calling thread takes part, so it cannot
  * fail; returns when all is done.
  */
-void parallel_each(size_t nr, void (*work)(void *ctx, size_t i), void *ctx);
+void parallel_each(const char *doing, const char *things, size_t nr,
+		   void (*work)(void *ctx, size_t i), void *ctx);
 
 #endif

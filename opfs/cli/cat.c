@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/percent.h"
+#include "base/progress.h"
 #include "base/suggest.h"
 #include "opfs/cli/cli.h"
 #include "opfs/cli/show.h"
@@ -261,6 +262,7 @@ static int sample_file_main(struct cat *c, int nr, char **names)
 {
 	int status = CLI_OK;
 
+	progress_show(program.name);
 	c->cli.viewer = (struct viewer){ .cred = { .uid = geteuid(), .gid = getegid() } };
 	for (int i = 0; i < nr; i++) {
 		const struct report *report = report_find(c->cli.reports, names[i]);

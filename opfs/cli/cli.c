@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/progress.h"
 #include "opfs/cli/relative.h"
 
 enum { CACHE_BYTES = 256 << 20 };
@@ -44,6 +45,7 @@ int cli_open(struct cli *c, const char *program)
 
 	if (!c->where.dir && cli_find(c, program, WHERE_PATHS, 0, NULL))
 		return CLI_FAILED;
+	progress_show(program);
 	o.session_dir = c->where.dir;
 	c->viewer = (struct viewer){ .cred = { .uid = geteuid(),
 					       .gid = getegid(),

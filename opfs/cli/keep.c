@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/escape.h"
 #include "base/number.h"
+#include "base/progress.h"
 #include "base/strbuf.h"
 #include "libspec/session/session.h"
 #include "opfs/cli/cli.h"
@@ -242,6 +243,8 @@ static int open_all(struct keep *k)
 	const char *dir = k->cli.where.dir;
 	struct err err = { 0 };
 
+	if (!k->quiet)
+		progress_show(program.name);
 	if (catalog_store_new(dir, NULL, &k->store, &err))
 		return cli_no_session_dir(&k->cli, program.name, &err);
 	return symbols_dir_open(&k->dir, catalog_store_fd(k->store), k->limit, &err)

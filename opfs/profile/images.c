@@ -413,7 +413,7 @@ static int run_elsewhere(struct profile_build *b, struct load_pool *pool)
 		if (is_elsewhere(&pool->jobs[i]) &&
 		    look_elsewhere(b, &pool->jobs[i], &jobs[more.nr]))
 			of[more.nr++] = i;
-	parallel_each(more.nr, run_job, &more);
+	parallel_each("reading symbols", "images", more.nr, run_job, &more);
 	for (size_t i = 0; i < more.nr; i++)
 		take_better(&pool->jobs[of[i]], &jobs[i]);
 	return 0;
@@ -472,7 +472,7 @@ int profile_load_images(struct profile_build *b)
 	if (rc)
 		return rc;
 	make_jobs(b, ids, jobs, &pool.nr, who);
-	parallel_each(pool.nr, run_job, &pool);
+	parallel_each("reading symbols", "images", pool.nr, run_job, &pool);
 	rc = run_elsewhere(b, &pool);
 	return take_results(b, ids, &pool, rc);
 }

@@ -104,7 +104,7 @@ int profile_keep(struct profile_keep *k, struct err *err)
 	rc = g.pieces ? lines_wanted(&q, add_piece, &g, err) : -ENOMEM;
 	if (rc)
 		return err_errno(err, rc, "names to be kept");
-	parallel_each(g.nr, keep_piece, &g);
+	parallel_each("keeping names", "images", g.nr, keep_piece, &g);
 	for (size_t i = 0; i < g.nr; i++) {
 		const struct piece *p = &g.pieces[i];
 

@@ -275,7 +275,7 @@ static int ask_all(struct lines_load *load, struct err *err)
 
 	if (rc)
 		return no_memory(err);
-	parallel_each(load->nr_jobs, run_job, load);
+	parallel_each("reading source lines", "parts", load->nr_jobs, run_job, load);
 	for (size_t i = 0; i < load->nr_jobs && !rc; i++)
 		rc = take_job(load, &load->jobs[i], err);
 	return rc;
