@@ -85,7 +85,7 @@ const char *coll_config_value(const struct coll_config *c, const char *name)
 {
 	const struct coll_setting *s = find(c, name);
 
-	return s && s->values.len ? s->values.data[0] : NULL;
+	return s && s->values.len ? s->values.data[s->values.len - 1] : NULL;
 }
 
 static int check_value(const struct opt *o, const char *value, enum coll_origin origin,

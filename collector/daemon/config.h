@@ -57,7 +57,7 @@ void coll_config_clear(struct coll_config *c, const char *name);
  */
 int coll_config_read(struct coll_config *c, const char *path, struct err *err);
 
-/* The first value of an option; NULL: it has none. */
+/* The last value of an option, which is in force; NULL: it has none. */
 const char *coll_config_value(const struct coll_config *c, const char *name);
 
 /**
