@@ -81,7 +81,8 @@ static int set_daemon(void *ctx, const char *arg, struct err *err)
 #define DIR_ROW                                                                          \
 	{                                                                                \
 		'd', "session-dir", "DIR",                                               \
-			"of DIR (./oprofile_data, or /var/lib/oprofile)", set_dir        \
+			"($OPFS_SESSION_DIR, ./oprofile_data, /var/lib/oprofile)",       \
+			set_dir                                                          \
 	}
 
 static const struct opt list_opts[] = {

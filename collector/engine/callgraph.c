@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/number.h"
 #include "base/opt.h"
+#include "base/suggest.h"
 #include "collector/rec/rec.h"
 
 static const char *const names[] = {
@@ -58,6 +59,20 @@ static int parse_size(const char *word, uint32_t *out, struct err *err)
 	return 0;
 }
 
+static int refuse(const char *arg, const char *word, struct err *err)
+{
+	CLEANUP(strbuf_fini) struct strbuf meant = { 0 };
+	struct nearest near = { .typed = word };
+
+	for (int i = COLL_NO_STACKS + 1; i < NR_NAMES; i++)
+		nearest_offer(&near, names[i]);
+	nearest_tell(&near, "", &meant);
+	return err_set(err, -EINVAL,
+		       "--callgraph: \"%s\" is none of fp[,FRAMES], "
+		       "dwarf[,SIZE[,FRAMES]], or a number of frames%s",
+		       arg, strbuf_str(&meant));
+}
+
 int coll_callgraph_parse(const char *arg, struct coll_callgraph *out, struct err *err)
 {
 	CLEANUP(free_ptr) char *copy = arg ? strdup(arg) : NULL;
@@ -75,10 +90,7 @@ int coll_callgraph_parse(const char *arg, struct coll_callgraph *out, struct err
 	word = strsep(&rest, ",");
 	c.how = find(word);
 	if (c.how == COLL_NO_STACKS && (!*word || word[strspn(word, "0123456789")]))
-		return err_set(err, -EINVAL,
-			       "--callgraph: \"%s\" is none of fp[,FRAMES], "
-			       "dwarf[,SIZE[,FRAMES]], or a number of frames",
-			       arg);
+		return refuse(arg, word, err);
 	if (c.how == COLL_NO_STACKS) {
 		rc = parse_frames(word, 0, &c.frames, err);
 		c.how = c.frames ? COLL_BY_FRAME_POINTERS : COLL_NO_STACKS;

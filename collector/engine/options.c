@@ -344,8 +344,8 @@ int coll_set_symbols(void *ctx, const char *arg, struct err *err)
 }
 
 #define SESSION_OPTS                                                                     \
-	{ 'd', "session-dir", "DIR", "write into DIR instead of ./oprofile_data",        \
-	  coll_set_session_dir },                                                        \
+	{ 'd', "session-dir", "DIR",                                                     \
+	  "write into DIR ($OPFS_SESSION_DIR, ./oprofile_data)", coll_set_session_dir }, \
 		{ 'o', "output", "DIR", "the same, as perf calls it",                    \
 		  coll_set_session_dir },                                                \
 		{ 0, "session", "NAME",                                                  \
