@@ -36,9 +36,9 @@ copy_tree()
 {
 	mkdir "$2"
 	cp -r "$1/." "$2/"
-	mkdir "$2/dearer"
-	cp -r "$1/more/." "$2/dearer/"
-	rm -f "$2/dearer/archive.tar"
+	mkdir "$2/slow"
+	cp -r "$1/more/." "$2/slow/"
+	rm -f "$2/slow/archive.tar"
 }
 
 @test "a recorded program, unpacked elsewhere: every file is the same without binaries" {
@@ -68,8 +68,8 @@ copy_tree()
 		"$OPFS" mount --session-dir "$W/$d" "$M"
 		copy_tree "$M/current" "$W/after"
 		diff -r --no-dereference "$W/before" "$W/after"
-		grep -q "$W/src/sub/chain.c" -r "$W/after/dearer/annotate" ||
-			find "$W/after/dearer/annotate" -path "*$W/src/sub/chain.c*" |
+		grep -q "$W/src/sub/chain.c" -r "$W/after/slow/annotate" ||
+			find "$W/after/slow/annotate" -path "*$W/src/sub/chain.c*" |
 				grep -q .
 		rm -rf "$W/after"
 		# an archive of an archive is the same again

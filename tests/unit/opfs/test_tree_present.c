@@ -121,7 +121,7 @@ Test(present, host_paths_are_for_who_mounted_and_must_be_directories)
 	cr_expect_eq(fails("current/root:usr", &owner, &err), -EINVAL);
 }
 
-Test(present, dear_files_are_listed_in_more_and_resolve_everywhere)
+Test(present, slow_files_are_listed_in_more_and_resolve_everywhere)
 {
 	struct place p;
 
