@@ -6,6 +6,7 @@
 bats_require_minimum_version 1.5.0
 load ../lib/opdemo
 load ../lib/record
+load ../lib/opfs
 
 demo=image:/opt/opdemo/bin/demo
 cycles=event:CPU_CLK_UNHALTED
@@ -317,4 +318,47 @@ valid_json() {
 		"$opfs" cat --session-dir "$s" current/callgraph "current/$f" |
 			diff "$BATS_TEST_TMPDIR/both" -
 	done
+}
+
+# agree DIRECTORY: what a program that was written from the manual reads in all four files
+agree() {
+	mkdir -p got
+	for f in report.tsv report.json with:long-filenames/{report,summary}; do
+		"$OPFS_BIN/opfs" cat --session-dir s "$1/$f" >"got/${f##*/}"
+	done
+	python3 "$lib/manual_reader.py" got
+}
+
+@test "what was written from the manual reads the same sums in all files" {
+	cd "$BATS_TEST_TMPDIR"
+	cat >two.c <<-'END'
+	__attribute__((noinline)) int one(int n)
+	{
+		return n * 3;
+	}
+	int main(int argc, char **argv)
+	{
+		return one(argc) + argc;
+	}
+	END
+	"${CC:-gcc}" -O1 -g -o two two.c
+	one=$(($(offset_of two one))) main=$(($(offset_of two main)))
+	mask='"event": "LLC_MISSES", "count": 6000, "um"'
+	D=s mksession <<-END
+	[{"app": "$PWD/two", "samples": {"$one": 90, "$main": 5, "16": 2}},
+	 {"app": "$PWD/two", $mask: 65, "samples": {"$one": 7}},
+	 {"app": "$PWD/two", $mask: 79, "samples": {"$main": 4, "$one": 1}},
+	 {"app": "$PWD/two", $mask: 65, "image": "/lib/libx.so", "samples": {"0x10": 3}},
+	 {"app": "$PWD/two", "image": "kern:vmlinux", "samples": {"0x10": 11}},
+	 {"app": "/bin/odd\u001b%41\u00e4", "image": "$PWD/two", "samples": {"$one": 8}},
+	 {"app": "/bin/odd\u001b%41\u00e4", $mask: 79, "samples": {"0x0": 6}}]
+	END
+	run agree current
+	echo "$output"
+	[[ $output = *" 3 events, 137 samples" ]]
+	run -0 agree current/event:LLC_MISSES/unit-mask:79
+	[[ $output = *" 1 events, 11 samples" ]]
+	run -0 agree current/lib-image:two
+	sed -i '2s/\t90\t/\t91\t/' got/report.tsv
+	run -1 python3 "$lib/manual_reader.py" got
 }

@@ -1,23 +1,25 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reads report.tsv and report.json as opfs(5) and report.schema.json describe them, and nothing
-else was looked at, and compares their sums with those of the texts.
+"""Reads report.tsv and report.json as opfs(5) and report.schema.json describe them, and
+nothing else was looked at, and compares their sums with those of the texts.
 
-usage: manual_reader.py DIRECTORY: of report.tsv, report.json, and, of with:long-filenames of the
-same path, summary and report; samples of all of them by event, application, image and symbol
+usage: manual_reader.py DIRECTORY: of report.tsv, report.json, and, of with:long-filenames
+of the same path, summary and report; samples of all of them by event, application, image
+and symbol
 """
 import collections
 import json
 import re
 import sys
 
-TITLES = ("event application image symbol samples share share_error mangled vma file line tgid "
-          "tid cpu base_samples base_share difference sure").split()
+TITLES = ("event application image symbol samples share share_error mangled vma file "
+          "line tgid tid cpu base_samples base_share difference sure").split()
 
 
 def shown(name):
     """A name as texts have it: bytes of control characters are %XX."""
-    return b"".join(b"%%%02X" % b if b < 32 or b == 127 else bytes([b]) for b in name).decode()
+    return b"".join(b"%%%02X" % b if b < 32 or b == 127 else bytes([b])
+                    for b in name).decode()
 
 
 def tsv_name(field):
