@@ -4,8 +4,8 @@
 
 usage: readme.py README DIR [--bless]
 
-Lines with "$" or "#" in front, in indented blocks of the section "A tour", are commands:
-one shell runs them in order, in the current directory.  What each prints is left in DIR/N,
+Lines with "$" or "#" in front, in indented blocks of "## A tour", are commands:
+one shell runs them in order, in the current directory.  What each prints is in DIR/N,
 and compared with what README shows below it.  Figures, dates and names in rows depend on
 the machine: of these only the shape is compared.  The home directory is /root in README.
 A line "..." is any number of lines.  --bless writes what was printed into README instead,
