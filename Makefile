@@ -206,8 +206,8 @@ $(O)/settings: FORCE
 # Several files run at a time: the longest first, so that none is left for the end.
 longest_first = $(wildcard $(patsubst %,$1/%.bats,$2)) \
 	$(filter-out $(patsubst %,$1/%.bats,$2),$(wildcard $1/*.bats))
-BATS_CLI := $(call longest_first,tests/cli,daemon patience completion binaries symbols keep \
-	demo record_programs replay formats record_options record)
+BATS_CLI := $(call longest_first,tests/cli,daemon docs_from patience completion \
+	binaries symbols keep demo record_programs replay formats record_options record)
 BATS_MOUNT := $(call longest_first,tests/mount,readers main_job rotate mount)
 BATS_LONG := $(call longest_first,tests/long,busy)
 HEADERS := $(filter-out %_list.h,$(foreach f,$(FOLDERS) kernel/uapi,$(call files,$f,h)))
