@@ -46,6 +46,8 @@ make_base() {
 		FUNCTION inner
 		SOURCE $(column file current/with:debug-info/symbol:inner | cut -c 2-)
 		TGID $(column tgid current/split:tgid/symbol:inner)
+		cpu:0 cpu:$("$OPFS_BIN/opfs" ls --session-dir base/oprofile_data \
+			current/cpu: | head -n 1)
 	END
 }
 
