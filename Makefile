@@ -276,7 +276,7 @@ SAN_SUITES = $(subst $(O)/test/,$(SAN_O)/test/,$(SUITE_UNIT:suite:unit=suite:san
 	san:address,undefined $(subst $(O)/bin,$(SAN_O)/bin,$(subst suite:,suite:san-,\
 	$(SUITE_CLI) $(SUITE_MOUNT)))
 # What takes most of its time in compilers, browsers and other programs is left out here.
-SAN_LEFT_OUT := binaries demo diff_random docs exports flame
+SAN_LEFT_OUT := binaries completion demo diff_random docs docs_from exports flame inlines
 check-san: deps
 	$(Q)+$(MAKE) check-san-now
 check-san-now: san
