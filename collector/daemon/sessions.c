@@ -213,10 +213,7 @@ static int add_event(void *ctx, struct spec_session_file *file)
 	strbuf_printf(&text, "%s:%" PRIu64, file->name->event, file->name->count);
 	if (strbuf_error(&text))
 		return -ENOMEM;
-	for (size_t i = 0; i < events->len; i++)
-		if (!strcmp(events->data[i], text.data))
-			return 0;
-	return names_add(events, text.data);
+	return names_has(events, text.data) ? 0 : names_add(events, text.data);
 }
 
 /* A daemon may call it otherwise at any time. */

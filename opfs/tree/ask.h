@@ -48,12 +48,10 @@ struct ask {
 struct lister {
 	int (*emit)(void *ctx, const struct tree_entry *e); /* 0, or what ends the list */
 	void *ctx;
-	unsigned nr; /* taken so far */
 };
 
 static inline int lister_add(struct lister *l, const char *name, enum place_kind kind)
 {
-	l->nr++;
 	return l->emit(l->ctx, &(struct tree_entry){ name, kind });
 }
 

@@ -63,10 +63,15 @@ static bool differ(const struct place *p, const struct spec_field *field)
 	return false;
 }
 
+/* Does a directory list the tag at all? */
+static bool refines(const struct place *p, const struct spec_tag *tag)
+{
+	return p->listed && !p->base && !p->spec->values[tag->id];
+}
+
 const struct spec_tag *tree_nest(const struct place *p)
 {
-	if (!p->listed || p->base || !p->sel || !p->sel->nr ||
-	    p->spec->values[SPEC_IMAGE])
+	if (!refines(p, &spec_tags[SPEC_IMAGE]) || !p->sel || !p->sel->nr)
 		return NULL;
 	return &spec_tags[p->spec->values[SPEC_EVENT] ? SPEC_IMAGE : SPEC_EVENT];
 }
@@ -77,7 +82,7 @@ static bool is_linked(const struct ask *a, const struct place *p,
 {
 	const struct spec_field *field = spec_field_of(tag->id);
 
-	if (!p->listed || p->base || p->spec->values[tag->id] || tree_nest(p) == tag)
+	if (!refines(p, tag) || tree_nest(p) == tag)
 		return false;
 	if (tag->id == SPEC_SYMBOL)
 		return p->sel->samples > 0;
@@ -90,27 +95,12 @@ static bool is_linked(const struct ask *a, const struct place *p,
 static const enum spec_tag_id value_links[] = { SPEC_EVENT, SPEC_IMAGE };
 enum { NR_VALUE_LINKS = sizeof(value_links) / sizeof(value_links[0]) };
 
-static size_t count_apps(const struct place *p)
-{
-	CLEANUP(free_ptr) bool *seen = calloc(p->cat->nr_images + 1, sizeof(*seen));
-	size_t nr = 0;
-
-	for (size_t i = 0; seen && i < p->sel->nr; i++) {
-		uint32_t app = p->cat->files[p->sel->files[i]].app;
-
-		nr += !seen[app];
-		seen[app] = true;
-	}
-	return seen ? nr : SIZE_MAX;
-}
-
 /* Its values as they are listed, if they have links in a directory. */
 static int linked_values(const struct ask *a, const struct place *p,
 			 const struct spec_tag *tag, struct names *out)
 {
-	if (!p->listed || p->base || p->spec->values[tag->id])
-		return 0;
-	if (tag->id == SPEC_IMAGE && count_apps(p) > MAX_IMAGE_LINKS)
+	if (!refines(p, tag) ||
+	    (tag->id == SPEC_IMAGE && tree_nr_images(p, tag) > MAX_IMAGE_LINKS))
 		return 0;
 	return tree_value_names(a, p, tag, out);
 }
@@ -200,21 +190,16 @@ int tree_list_more(const struct ask *a, const struct place *p, struct lister *l)
 }
 
 /* Has the directory a link "TAG:VALUE"? */
-static bool is_value_link(const struct place *p, const struct spec_word *word)
+static bool is_value_link(const struct ask *a, const struct place *p,
+			  const struct spec_word *word)
 {
 	CLEANUP(names_fini) struct names values = { 0 };
-	struct err ignored = { 0 };
-	struct ask a = { .err = &ignored };
 	bool is = false;
 
 	for (size_t i = 0; i < NR_VALUE_LINKS && !is; i++)
 		is = value_links[i] == word->tag->id;
-	if (!is || linked_values(&a, p, word->tag, &values))
-		return false;
-	for (size_t i = 0; i < values.len; i++)
-		if (!strcmp(values.data[i], word->value))
-			return true;
-	return false;
+	return is && !linked_values(a, p, word->tag, &values) &&
+	       names_has(&values, word->value);
 }
 
 char *tree_link(const struct ask *a, const struct place *p, const char *name)
@@ -224,7 +209,7 @@ char *tree_link(const struct ask *a, const struct place *p, const char *name)
 
 	if (!spec_word_parse(name, strlen(name), &word))
 		return NULL;
-	if (word.value && is_value_link(p, &word))
+	if (word.value && is_value_link(a, p, &word))
 		strbuf_printf(&target, "%s:/%s", word.tag->name, word.value);
 	for (size_t i = 0; i < nr_links() && !word.colon; i++)
 		if (word.tag == link_tag(i) && is_linked(a, p, word.tag))

@@ -47,6 +47,16 @@ static bool *used_images(const struct place *p, enum spec_tag_id id)
 	return used;
 }
 
+size_t tree_nr_images(const struct place *p, const struct spec_tag *tag)
+{
+	CLEANUP(free_ptr) bool *used = used_images(p, tag->id);
+	size_t nr = 0;
+
+	for (size_t i = 0; used && i < p->cat->nr_images; i++)
+		nr += used[i];
+	return used ? nr : SIZE_MAX;
+}
+
 /* Is there a kernel to be named as a whole, and no image called as that is? */
 static bool has_kernel(const struct catalog *cat, const bool *used)
 {
