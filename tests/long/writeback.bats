@@ -92,7 +92,7 @@ for_record() {
 		stored() { stat_of "$dir/samples/current" stored_samples; }
 		until [ "\$(stored)" -gt 0 ] &&
 			[ "\$(find "$dir/samples" -path '*storm*' -type f)" ]; do
-			"$b/storm" 0.1
+			"$b/storm" 0 100000
 		done
 		for i in 1 2; do
 			was=\$(stored)
@@ -139,11 +139,11 @@ for_record() {
 
 @test "record --append: what an earlier run stored and is lost now is lost" {
 	failing_fs
-	run -0 record --session-dir "$dir" -F 1999 -- "$b/storm" 0.3
+	run -0 record --session-dir "$dir" -F 1999 -- "$b/storm" 0 300000
 	before=$(stat_of "$dir/samples/current" stored_samples)
 	[ "$before" -gt 0 ]
 	echo EIO >fail
-	run record --session-dir "$dir" --append -F 1999 -- "$b/storm" 0.3
+	run record --session-dir "$dir" --append -F 1999 -- "$b/storm" 0 300000
 	told_of_loss
 	end_fs
 	balanced "$PWD/real/sessions"
@@ -271,7 +271,7 @@ fill_store() {
 	full_ext4
 	cat >job <<-END
 		until [ -s "$dir/samples/current/stats/stored_samples" ]; do
-			"$b/storm" 0.1
+			"$b/storm" 0 100000
 		done
 		sync -f disk
 		dd if=/dev/zero of=store/fill bs=64k 2>/dev/null
