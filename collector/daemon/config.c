@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/suggest.h"
 
 enum { MAX_FILE = 1 << 20 };
 
@@ -135,14 +136,31 @@ void coll_config_clear(struct coll_config *c, const char *name)
 static struct err *file_err;
 static const char *file_path;
 
+static void tell_unknown(cfg_t *cfg, const char *typed, struct strbuf *out)
+{
+	struct nearest near = { .typed = typed };
+
+	for (cfg_opt_t *o = cfg->opts; o->name; o++)
+		nearest_offer(&near, o->name);
+	strbuf_printf(out, "%s: no such option", typed);
+	nearest_tell(&near, "", out);
+	if (!near.name)
+		strbuf_puts(out, "; \"opcollect config\" prints all that there are");
+}
+
 __attribute__((format(printf, 2, 0))) static void fault(cfg_t *cfg, const char *fmt,
 							va_list ap)
 {
-	char text[256];
+	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
 
-	vsnprintf(text, sizeof(text), fmt, ap);
+	/* what libconfuse says of a name that is in no row */
+	if (!strcmp(fmt, "no such option '%s'"))
+		tell_unknown(cfg, va_arg(ap, const char *), &text);
+	else
+		strbuf_vprintf(&text, fmt, ap);
 	if (file_err && !file_err->code)
-		err_set(file_err, -EINVAL, "%s:%d: %s", file_path, cfg->line, text);
+		err_set(file_err, -EINVAL, "%s:%d: %s", file_path, cfg->line,
+			strbuf_str(&text));
 }
 
 /* Called with each value, while its line is known. */

@@ -96,7 +96,10 @@ teardown() {
 	rotate = 5|neither a time
 	rotate = 10K|neither a time
 	keep = "7x"|neither a number
-	nonsense = 1|no such option
+	nonsense = 1|nonsense: no such option; "opcollect config" prints all
+	seperate = "thread"|seperate: no such option: did you mean "separate"?
+	Max_File = 5|Max_File: no such option: did you mean "max-files"?
+	call-grahp = {"fp", "dwarf"}|did you mean "call-graph"?
 	frequency = "fast"|not a number
 	event = "nonsense:1"|nonsense
 	separate = "nothing"|none of
