@@ -7,14 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/escape.h"
 #include "base/log.h"
+#include "base/names.h"
 #include "collector/daemon/log.h"
+#include "collector/daemon/named.h"
 #include "collector/daemon/seal.h"
 #include "collector/daemon/status.h"
 #include "collector/engine/processes.h"
+#include "libspec/session/session.h"
 
 /* ---- sampling */
 
@@ -125,19 +130,28 @@ static int do_save(struct daemon *d, const struct coll_packet *p, struct strbuf 
 static int do_remove(struct daemon *d, const struct coll_packet *p, struct strbuf *answer,
 		     struct err *err)
 {
-	const char *name = p->words[1];
-	int rc = coll_session_name_check(name, err);
+	const struct coll_session *s = &d->engine.session;
+	CLEANUP(names_fini) struct names all = { 0 };
+	const uid_t us = geteuid();
+	const char *name;
+	int rc;
 
-	if (!strcmp(name, "current"))
+	if (!strcmp(p->words[1], "current"))
 		return err_set(
 			err, -EINVAL,
 			"\"current\" is being written; \"opcollect reset\" empties it");
+	rc = spec_session_names(s->samples_fd, &us, &all, err);
 	if (!rc)
-		rc = coll_keeper_take(d->engine.session.samples_fd, name, NULL, err);
+		rc = coll_named_find(s->samples_fd, strbuf_str(&s->dir), &all,
+				     p->words[1], &name, err);
+	if (!rc)
+		rc = coll_keeper_take(s->samples_fd, name, NULL, err);
 	if (rc)
 		return rc;
 	coll_keeper_wake(d->keeper);
-	strbuf_printf(answer, "session \"%s\" is removed", name);
+	strbuf_puts(answer, "session \"");
+	escape_text(answer, name);
+	strbuf_puts(answer, "\" is removed");
 	return 0;
 }
 

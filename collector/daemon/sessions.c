@@ -21,6 +21,7 @@
 #include "base/opt.h"
 #include "collector/daemon/client.h"
 #include "collector/daemon/keeper.h"
+#include "collector/daemon/named.h"
 #include "collector/store/session.h"
 #include "libspec/name/clock.h"
 #include "libspec/session/session.h"
@@ -144,28 +145,6 @@ static int open_dir(struct job *j, struct err *err)
 			       "with --session-dir",
 			       strbuf_str(&j->dir), strerror(-rc));
 	return spec_session_list(j->dir_fd, NULL, &j->names, err);
-}
-
-/* What reports are made of, or what a collector makes first. */
-static int check_session(const struct job *j, const char *name, struct err *err)
-{
-	static const char *const signs[] = { "{root}", "{kern}", "stats" };
-	CLEANUP(close_fd) int fd = -1;
-	struct err why = { 0 };
-
-	if (strcmp(name, "current") != 0 && coll_session_name_check(name, &why))
-		return err_set(err, why.code, "%s", why.msg);
-	fd = coll_session_dir(j->samples_fd, name);
-	if (fd == -ENOENT)
-		return err_set(err, fd, "there is no session %s in %s", name,
-			       strbuf_str(&j->dir));
-	for (size_t i = 0; fd >= 0 && i < sizeof(signs) / sizeof(signs[0]); i++)
-		if (!faccessat(fd, signs[i], F_OK, AT_SYMLINK_NOFOLLOW))
-			return 0;
-	return err_set(err, -EINVAL,
-		       "%s/samples/%s is not a session (it holds neither samples nor "
-		       "figures): it is left as it is",
-		       strbuf_str(&j->dir), name);
 }
 
 /* Refuses what a collector writes.  @lock_fd: what keeps others from beginning. */
@@ -329,11 +308,19 @@ static int list(struct job *j, char **names, size_t nr, struct err *err)
 
 /* ---- rename, remove */
 
+static int find(const struct job *j, const char *typed, const char **name,
+		struct err *err)
+{
+	return coll_named_find(j->samples_fd, strbuf_str(&j->dir), &j->names, typed, name,
+			       err);
+}
+
 static int rename_session(struct job *j, char **names, size_t nr, struct err *err)
 {
+	CLEANUP(strbuf_fini) struct strbuf shown = { 0 };
 	CLEANUP(close_fd) int lock_fd = -1;
-	const char *from = names[0], *to = names[1];
-	int rc = check_session(j, from, err);
+	const char *from, *to = names[1];
+	int rc = find(j, names[0], &from, err);
 
 	(void)nr;
 	if (!rc)
@@ -348,34 +335,37 @@ static int rename_session(struct job *j, char **names, size_t nr, struct err *er
 		rc = check_idle(j, from, &lock_fd, err);
 	if (rc)
 		return rc;
+	escape_text(&shown, from);
 	if (renameat2(j->samples_fd, from, j->samples_fd, to, RENAME_NOREPLACE))
-		return errno == EEXIST
-			       ? err_set(err, -EEXIST,
-					 "there is a session %s already; choose "
-					 "another name, or remove it first",
-					 to)
-			       : err_errno(err, -errno, "renaming session %s", from);
-	printf("session \"%s\" is now \"%s\"\n", from, to);
+		return errno == EEXIST ? err_set(err, -EEXIST,
+						 "there is a session %s already; choose "
+						 "another name, or remove it first",
+						 to)
+				       : err_errno(err, -errno, "renaming session %s",
+						   strbuf_str(&shown));
+	printf("session \"%s\" is now \"%s\"\n", strbuf_str(&shown), to);
 	return 0;
 }
 
-static int remove_one(const struct job *j, const char *name, struct err *err)
+static int remove_one(const struct job *j, const char *typed, struct err *err)
 {
+	CLEANUP(strbuf_fini) struct strbuf shown = { 0 };
 	CLEANUP(close_fd) int lock_fd = -1;
 	char gone[COLL_GONE_NAME];
-	int rc = check_session(j, name, err);
+	const char *name;
+	int rc = find(j, typed, &name, err);
 
 	if (!rc)
 		rc = check_idle(j, name, &lock_fd, err);
-	if (rc || j->dry_run) {
-		if (!rc)
-			printf("session \"%s\" would be removed\n", name);
-		return rc;
-	}
-	rc = coll_keeper_take(j->samples_fd, name, gone, err);
+	if (!rc && !j->dry_run)
+		rc = coll_keeper_take(j->samples_fd, name, gone, err);
 	if (rc)
 		return rc;
-	printf("session \"%s\" is removed\n", name);
+	escape_text(&shown, name);
+	printf("session \"%s\" %s removed\n", strbuf_str(&shown),
+	       j->dry_run ? "would be" : "is");
+	if (j->dry_run)
+		return 0;
 	/* a daemon's keeper may be at it as well */
 	rc = file_remove_tree(j->samples_fd, gone, err);
 	return faccessat(j->samples_fd, gone, F_OK, AT_SYMLINK_NOFOLLOW) ? 0 : rc;
@@ -396,7 +386,7 @@ static int remove_matching(const struct job *j, const char *pattern)
 	size_t matches = 0;
 	int rc = 0;
 
-	if (!strpbrk(pattern, "*?[") || names_has(&j->names, pattern))
+	if (!strpbrk(pattern, "*?[") || coll_named_match(&j->names, pattern))
 		return tell(remove_one(j, pattern, &err), &err);
 	for (size_t i = 0; i < j->names.len; i++) {
 		const char *name = j->names.data[i];

@@ -132,13 +132,12 @@ int spec_session_stat(int samples_fd, const char *name, const uid_t *trusted,
 	return fstat(fd, st) ? -errno : 0;
 }
 
-int spec_session_list(int session_dir_fd, const uid_t *trusted, struct names *out,
-		      struct err *err)
+int spec_session_names(int samples_fd, const uid_t *trusted, struct names *out,
+		       struct err *err)
 {
 	CLEANUP(names_fini) struct names all = { 0 };
-	CLEANUP(close_fd) int fd = spec_session_samples(session_dir_fd);
 	size_t nr = 0;
-	int rc = fd < 0 ? fd : dirlist_read(fd, &all);
+	int rc = dirlist_read(samples_fd, &all);
 
 	if (rc)
 		return err_errno(err, rc, "samples");
@@ -146,7 +145,7 @@ int spec_session_list(int session_dir_fd, const uid_t *trusted, struct names *ou
 		struct stat st;
 
 		if (all.data[i][0] == '.' ||
-		    spec_session_stat(fd, all.data[i], trusted, &st))
+		    spec_session_stat(samples_fd, all.data[i], trusted, &st))
 			free(all.data[i]);
 		else
 			all.data[nr++] = all.data[i];
@@ -154,6 +153,15 @@ int spec_session_list(int session_dir_fd, const uid_t *trusted, struct names *ou
 	all.len = nr;
 	*out = TAKE(all);
 	return 0;
+}
+
+int spec_session_list(int session_dir_fd, const uid_t *trusted, struct names *out,
+		      struct err *err)
+{
+	CLEANUP(close_fd) int fd = spec_session_samples(session_dir_fd);
+
+	return fd < 0 ? err_errno(err, fd, "samples")
+		      : spec_session_names(fd, trusted, out, err);
 }
 
 /* Tells the visitor why the file at the path is not shown. */

@@ -66,6 +66,9 @@ int spec_session_stat(int samples_fd, const char *name, const uid_t *trusted,
  * names begin with ".".  0, -ENOENT without samples/, or -errno. */
 int spec_session_list(int session_dir_fd, const uid_t *trusted, struct names *out,
 		      struct err *err);
+/* The same, of SESSION_DIR/samples itself. */
+int spec_session_names(int samples_fd, const uid_t *trusted, struct names *out,
+		       struct err *err);
 
 /* What a rotation calls directories in samples/ for moments: the session that is to
  * become "current", which after the exchange is what was "current" and has no name yet;

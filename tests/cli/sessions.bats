@@ -125,9 +125,6 @@ made() {
 	[[ "$output" == *%C2%9Bm%1B* ]]
 	run -1 grep -P '[\x00-\x09\x0b-\x1f]|\xc2[\x80-\x9f]' <<<"$output"
 	oc list -d "$dir" --json | jq -e '.[0].name == "\u009bm\u001b[31m"'
-	run -1 oc remove -d "$dir" '*'
-	[[ "$output" == *"no control characters"* ]]
-	run -1 grep -P '\xc2[\x80-\x9f]' <<<"$output"
 	# what is offered is what opfs takes
 	run -1 "$OPFS_BIN/opfs" cat --session-dir "$dir" none/report
 	name=${output##* }
@@ -135,6 +132,101 @@ made() {
 	# letters that are no controls, though bytes of theirs would be
 	oc record -o "$dir" --session Über -e TIMER -- true
 	[ -d "$dir/samples/Über" ]
+}
+
+# no_controls: in $output, but for the ends of lines.
+no_controls() {
+	local c1='\xc2[\x80-\x9f]|(?<![\xc3-\xf4])[\x80-\x9f]'
+
+	LC_ALL=C run -1 grep -P "[\x00-\x09\x0b-\x1f\x7f]|$c1" <<<"$output"
+}
+
+@test "sessions of names that are none of ours are listed, renamed and removed" {
+	long=$(printf '%0255d' 0)
+	names=("$long" $'a\nb' $'\e[31mred' $'\xc2\x9bm' $'raw\x9b2J' 'plain %1B' '*')
+	shown=("$long" 'a%0Ab' '%1B[31mred' '%C2%9Bm' 'raw%9B2J' 'plain %1B' '*')
+	made one
+	for name in "${names[@]}"; do
+		cp -a "$dir/samples/one" "$dir/samples/$name"
+	done
+	run -0 oc list -d "$dir"
+	for name in "${shown[@]}"; do
+		[ "$(grep -cF -- "$name " <<<"$output")" = 1 ]
+	done
+	no_controls
+	[ "$(oc list -d "$dir" --json | jq length)" = 8 ]
+	# by the name itself, and as list shows it
+	for nr in "${!names[@]}"; do
+		for name in "${names[nr]}" "${shown[nr]}"; do
+			run -0 oc remove -d "$dir" -n "$name"
+			[ "$output" = "session \"${shown[nr]}\" would be removed" ]
+			run -0 oc remove -d "$dir" "$name"
+			[ "$output" = "session \"${shown[nr]}\" is removed" ]
+			[ ! -e "$dir/samples/${names[nr]}" ]
+			cp -a "$dir/samples/one" "$dir/samples/${names[nr]}"
+		done
+		run -0 oc rename -d "$dir" "${shown[nr]}" again
+		[ "$output" = "session \"${shown[nr]}\" is now \"again\"" ]
+		oc remove -d "$dir" again
+	done
+	[ "$(ls -A "$dir/samples")" = one ]
+	# the name itself comes before what another is shown as
+	cp -a "$dir/samples/one" "$dir/samples/x%1B"
+	cp -a "$dir/samples/one" "$dir/samples/"$'x\e'
+	oc remove -d "$dir" 'x%1B'
+	[ "$(ls -A "$dir/samples" | od -An -c | tr -d ' \n')" = 'one\nx033\n' ]
+	# patterns mean them too
+	run -0 oc remove -d "$dir" '*'
+	[[ "$output" == *'"x%1B" is removed'* ]]
+	no_controls
+	[ -z "$(ls -A "$dir/samples")" ]
+}
+
+@test "a session that is not there is told with the nearest name" {
+	made monday tuesday
+	cp -a "$dir/samples/monday" "$dir/samples/"$'loud\a'
+	for command in 'remove DAY' 'remove -n DAY' 'rename DAY x'; do
+		run -1 oc ${command/DAY/thuesday} -d "$dir"
+		[[ "$output" == *"no session thuesday in $dir: did you mean"* ]]
+		[[ "$output" == *' "tuesday"?' ]]
+		run -1 oc ${command/DAY/loud} -d "$dir"
+		[[ "$output" == *'did you mean "loud%07"?' ]]
+		run -1 oc ${command/DAY/christmas} -d "$dir"
+		[[ "$output" == *'no session christmas'*'"opcollect list" shows all' ]]
+		run -1 oc ${command/DAY/$'zzz\e'} -d "$dir"
+		[[ "$output" == *'no session zzz%1B in '* ]]
+		run -1 oc ${command/DAY/"$(printf '%0300d' 0)"} -d "$dir"
+		[[ "$output" == *'no session 000'* ]]
+	done
+	mkdir -p empty/samples
+	run -1 oc remove -d empty monday
+	[[ "$output" == *'no session monday in empty, and no other'*--session-dir ]]
+	[ "$(ls -A "$dir/samples" | wc -l)" = 3 ]
+}
+
+@test "a daemon removes sessions only, by any name, and tells the nearest" {
+	can_run_daemon
+	made tuesday
+	cp -a "$dir/samples/tuesday" "$dir/samples/"$'\e[2J'
+	daemon --stopped
+	mkdir "$dir/samples/photos"
+	for name in photos .next . .. '' ../samples; do
+		run -1 ctl remove "$name"
+		echo "$name: $output"
+		[ -d "$dir/samples/photos" ]
+	done
+	run -1 ctl remove photos
+	[[ "$output" == *"photos is not a session"* ]]
+	run -1 ctl remove thuesday
+	[[ "$output" == *'no session thuesday in '*': did you mean "tuesday"?' ]]
+	run -1 ctl remove christmas
+	[[ "$output" == *'"opcollect list" shows all' ]]
+	run -0 ctl remove '%1B[2J'
+	[ "$output" = 'session "%1B[2J" is removed' ]
+	[ ! -e "$dir/samples/"$'\e[2J' ]
+	run -0 ctl remove tuesday
+	[ ! -e "$dir/samples/tuesday" ]
+	end_daemon
 }
 
 @test "current is removed by its full name, when nobody writes it" {
