@@ -18,10 +18,9 @@
 #include "collector/daemon/named.h"
 #include "collector/daemon/seal.h"
 #include "collector/daemon/status.h"
+#include "collector/engine/filing.h"
 #include "collector/engine/processes.h"
 #include "libspec/session/session.h"
-
-/* ---- sampling */
 
 /* ---- commands */
 
@@ -32,10 +31,12 @@ static int do_start(struct daemon *d, const struct coll_packet *p, struct strbuf
 	int rc = daemon_start(d, err);
 
 	(void)p;
-	if (!rc)
-		strbuf_puts(answer, was ? "samples are being taken already"
-					: "samples are being taken");
-	return rc;
+	if (rc)
+		return rc;
+	strbuf_puts(answer, was ? "samples are being taken already; "
+				: "samples are being taken; ");
+	daemon_tell_session(d, answer);
+	return 0;
 }
 
 static int do_stop(struct daemon *d, const struct coll_packet *p, struct strbuf *answer,
@@ -46,8 +47,9 @@ static int do_stop(struct daemon *d, const struct coll_packet *p, struct strbuf 
 	(void)p;
 	(void)err;
 	daemon_stop(d, "");
-	strbuf_puts(answer,
-		    was ? "no more samples are taken" : "no samples were being taken");
+	strbuf_puts(answer, was ? "no more samples are taken; "
+				: "no samples were being taken; ");
+	daemon_tell_session(d, answer);
 	return 0;
 }
 
@@ -60,8 +62,8 @@ static int do_deinit(struct daemon *d, const struct coll_packet *p, struct strbu
 	coll_engine_close_source(&d->engine);
 	d->deinit = true;
 	strbuf_puts(answer,
-		    "counters and buffers are given back; \"opcollect start\" takes "
-		    "them again");
+		    "no samples are taken, and counters and buffers are given back; "
+		    "\"opcollect start\" takes them again");
 	return 0;
 }
 
@@ -69,16 +71,23 @@ static int do_dump(struct daemon *d, const struct coll_packet *p, struct strbuf 
 		   struct err *err)
 {
 	int rc = daemon_drain(d);
+	uint64_t waiting;
 
 	(void)p;
 	if (rc)
 		return err_errno(err, rc, "taking samples");
+	waiting = coll_collect_waiting(&d->engine.collect);
 	coll_engine_tell(&d->engine, !d->engine.running);
 	if (d->engine.untold)
 		return err_set(err, -EIO, "figures could not be written (see the log)");
-	strbuf_printf(answer, "generation %" PRIu64 ", %" PRIu64 " samples",
-		      d->engine.session.live.generation,
-		      d->engine.collect.stats.value[SPEC_STAT_TAKEN]);
+	daemon_tell_session(d, answer);
+	strbuf_printf(answer, ", which can be read (generation %" PRIu64 ")",
+		      d->engine.session.live.generation);
+	if (waiting)
+		strbuf_printf(answer,
+			      ", but for %" PRIu64 " of files or processes that do not "
+			      "answer",
+			      waiting);
 	return 0;
 }
 

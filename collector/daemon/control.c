@@ -171,13 +171,13 @@ static int answer(int fd, int rc, const char *text)
 	return send(fd, out.data, out.len, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
 }
 
-void coll_control_close(struct coll_control *c)
+void coll_control_close(struct coll_control *c, int rc, const char *text)
 {
 	bool ours = c->fd >= 0;
 
 	while (c->nr) {
 		if (c->clients[c->nr - 1].waits)
-			answer(c->clients[c->nr - 1].fd, 0, "");
+			answer(c->clients[c->nr - 1].fd, rc, text);
 		drop(c, c->nr - 1);
 	}
 	if (ours)

@@ -65,8 +65,8 @@ typedef int (*coll_control_do)(void *ctx, const struct coll_packet *request,
  */
 int coll_control_open(struct coll_control *c, const char *path, const char *group,
 		      struct err *err);
-/* Answers those who wait for the end, and takes the socket away. */
-void coll_control_close(struct coll_control *c);
+/* Answers those who wait for the end, @rc and @text, and takes the socket away. */
+void coll_control_close(struct coll_control *c, int rc, const char *text);
 
 /* Fills @fds (1 + COLL_CONTROL_CLIENTS) with what to poll; returns how many. */
 size_t coll_control_fds(const struct coll_control *c, struct pollfd *fds);

@@ -124,7 +124,8 @@ int coll_daemon_config(int argc, char **argv)
 static void daemon_fini(struct daemon *d)
 {
 	coll_engine_fini(&d->engine);
-	coll_control_close(&d->control);
+	coll_control_close(&d->control, d->untold ? -EIO : 0, strbuf_str(&d->farewell));
+	strbuf_fini(&d->farewell);
 	coll_daemon_options_fini(&d->opt);
 	coll_config_fini(&d->config);
 	close_fd(&d->signal_fd);
@@ -231,19 +232,23 @@ static void run(struct daemon *d)
 
 static int finish(struct daemon *d)
 {
-	bool untold;
-
 	daemon_notify("STOPPING=1");
 	daemon_stop(d, "");
 	coll_engine_settle(&d->engine);
 	if (spec_stats_lost(&d->engine.collect.stats))
 		coll_engine_tell(&d->engine, true);
-	untold = d->engine.untold;
+	d->untold = d->engine.untold;
+	strbuf_puts(&d->farewell, "the daemon has ended; ");
+	daemon_tell_session(d, &d->farewell);
+	if (d->untold)
+		strbuf_puts(
+			&d->farewell,
+			", but not all of its figures could be written (see the log)");
 	daemon_keep_held(d); /* the next daemon has them no more */
 	coll_keeper_free(d->keeper);
 	d->keeper = NULL;
 	log_note("the daemon ends");
-	return untold ? EXIT_FAILED : 0;
+	return d->untold ? EXIT_FAILED : 0;
 }
 
 /* ---- the background */

@@ -99,6 +99,13 @@ void daemon_stop(struct daemon *d, const char *why)
 	log_figures(&e->collect.stats);
 }
 
+void daemon_tell_session(const struct daemon *d, struct strbuf *out)
+{
+	strbuf_printf(out, "session \"current\" of %s has %" PRIu64 " samples",
+		      strbuf_str(&d->engine.session.dir),
+		      d->engine.collect.stats.value[SPEC_STAT_TAKEN]);
+}
+
 /* What was sampled before this call is in the session after it. */
 int daemon_drain(struct daemon *d)
 {

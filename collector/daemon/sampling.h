@@ -40,6 +40,8 @@ struct daemon {
 	uint64_t disk_ns; /* when @disk changed */
 	uint64_t removed; /* sessions, when room was made last */
 	unsigned rotations, resets;
+	bool untold;            /* at its end: figures could not be written */
+	struct strbuf farewell; /* what those are told who wait for its end */
 };
 
 int daemon_start(struct daemon *d, struct err *err);
@@ -55,6 +57,8 @@ int daemon_rotate(struct daemon *d, const char *name, struct strbuf *old,
 /* Another session takes the place of the present one, which is removed. */
 int daemon_empty(struct daemon *d, struct err *err);
 
+/* "session "current" has N samples" */
+void daemon_tell_session(const struct daemon *d, struct strbuf *out);
 /* The CPUs that are online, as the kernel lists them. */
 void daemon_read_cpus(char *text, size_t size);
 /* Bytes that are free for us where the session lies. */

@@ -181,6 +181,55 @@ socket(AF_UNIX, SOCK_SEQPACKET).bind(sys.argv[1])' "$sock"
 	grep -q 'the daemon ends' "$log"
 }
 
+# tells COMMAND PATTERN: the command does it, and says so in one line.
+tells() {
+	run -0 ctl $1
+	echo "$1: $output"
+	[[ "$output" == $2 && "$output" != *$'\n'* ]]
+}
+
+@test "each command tells what it did, and what is so then" {
+	can_run_daemon
+	daemon --stopped --frequency=997
+	of="session \"current\" of $dir has"
+	tells stop "no samples were being taken; $of 0 samples"
+	tells start "samples are being taken; $of * samples"
+	tells start "samples are being taken already; $of * samples"
+	load_on
+	wait_for is total_samples -ge 20
+	tells dump "$of [1-9]* samples, which can be read (generation [0-9]*)*"
+	load_off
+	tells 'save one' '*"one" is saved; "current" is a new one*'
+	tells reset 'session "current" is empty: *'
+	tells stop "no more samples are taken; $of * samples"
+	tells reset 'session "current" is empty: *'
+	tells stop "no samples were being taken; $of 0 samples"
+	tells deinit 'no samples are taken, and counters and buffers are given back*'
+	tells 'remove one' 'session "one" is removed'
+	tells start "samples are being taken; *"
+	load_on
+	wait_for is total_samples -ge 20
+	load_off
+	tells shutdown "the daemon has ended; $of [1-9]* samples"
+	taken=$(cat "$dir/samples/current/stats/total_samples")
+	[[ "$output" == *"has $taken samples" ]]
+	tells shutdown '*no daemon runs*'
+	wait "$pid"
+	pid=
+}
+
+@test "shutdown fails if figures could not be written, and the daemon has ended" {
+	can_run_daemon
+	daemon
+	rm -r "$dir/samples/current/stats"
+	: >"$dir/samples/current/stats"
+	run -1 ctl shutdown
+	[[ "$output" == *"the daemon has ended; "*"could be written (see the log)" ]]
+	run -1 wait "$pid"
+	pid=
+	grep -q stats "$log"
+}
+
 @test "commands may be given again" {
 	can_run_daemon
 	daemon
