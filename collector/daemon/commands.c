@@ -22,6 +22,8 @@
 #include "collector/engine/processes.h"
 #include "libspec/session/session.h"
 
+enum { SAVE_WAIT_S = 60 };
+
 /* ---- commands */
 
 static int do_start(struct daemon *d, const struct coll_packet *p, struct strbuf *answer,
@@ -132,7 +134,26 @@ static int do_save(struct daemon *d, const struct coll_packet *p, struct strbuf 
 	if (strcmp(strbuf_str(&old), name) != 0)
 		return err_set(err, -EIO, "session %s could only be called %s", name,
 			       strbuf_str(&old));
-	strbuf_printf(answer, "session \"%s\" is saved; \"current\" is a new one", name);
+	strbuf_puts(answer, name);
+	return COLL_CONTROL_LATER;
+}
+
+int daemon_saved(void *ctx, const char *name, uint64_t waited_ns, struct strbuf *answer,
+		 struct err *err)
+{
+	struct daemon *d = ctx;
+	/* asked first: what is due when it rests stays so */
+	bool busy = d->keeper && coll_keeper_busy(d->keeper);
+	bool due = coll_seal_due(d->engine.session.samples_fd, name);
+
+	(void)err;
+	if (busy && due && waited_ns < SAVE_WAIT_S * CLOCK_NS_PER_S)
+		return COLL_CONTROL_LATER;
+	strbuf_printf(
+		answer, "session \"%s\" is saved%s; \"current\" is a new one", name,
+		due ? " (without a MANIFEST yet: the daemon writes that when it can, "
+		      "see its log)"
+		    : "");
 	return 0;
 }
 
@@ -182,7 +203,7 @@ static int do_shutdown(struct daemon *d, const struct coll_packet *p,
 	(void)answer;
 	(void)err;
 	d->quit = true;
-	return 1;
+	return COLL_CONTROL_AT_END;
 }
 
 /* ---- set */

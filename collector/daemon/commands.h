@@ -8,4 +8,8 @@
 int daemon_do(void *ctx, const struct coll_packet *request, struct strbuf *answer,
 	      struct err *err);
 
+/* The end of "save": a coll_control_then.  It waits for the keeper, but not for ever. */
+int daemon_saved(void *ctx, const char *name, uint64_t waited_ns, struct strbuf *answer,
+		 struct err *err);
+
 #endif

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/lockfile.h"
 #include "base/log.h"
 
@@ -154,7 +155,9 @@ int coll_control_open(struct coll_control *c, const char *path, const char *grou
 static void drop(struct coll_control *c, size_t i)
 {
 	close(c->clients[i].fd);
-	c->clients[i] = c->clients[--c->nr];
+	free(c->clients[i].about);
+	memmove(c->clients + i, c->clients + i + 1,
+		(--c->nr - i) * sizeof(c->clients[0]));
 }
 
 static int answer(int fd, int rc, const char *text)
@@ -200,13 +203,14 @@ size_t coll_control_fds(const struct coll_control *c, struct pollfd *fds)
 static void admit(struct coll_control *c)
 {
 	int fd = accept4(c->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	size_t i = 0;
 
 	if (fd < 0)
 		return;
-	if (c->nr == COLL_CONTROL_CLIENTS) {
-		close(c->clients[0].fd);
-		memmove(c->clients, c->clients + 1, --c->nr * sizeof(c->clients[0]));
-	}
+	while (i < c->nr && c->clients[i].waits)
+		i++;
+	if (c->nr == COLL_CONTROL_CLIENTS)
+		drop(c, i < c->nr ? i : 0);
 	c->clients[c->nr++] = (struct coll_client){ .fd = fd };
 }
 
@@ -230,7 +234,12 @@ static bool take_packet(struct coll_client *client, coll_control_do run, void *c
 		     : coll_packet_parse(data, (size_t)len, &p, &err);
 	if (!rc)
 		rc = run(ctx, &p, &text, &err);
-	if (rc == 1) {
+	if (rc == COLL_CONTROL_LATER && strbuf_error(&text))
+		rc = err_errno(&err, -ENOMEM, "waiting");
+	if (rc > 0) {
+		free(client->about);
+		client->about = rc == COLL_CONTROL_LATER ? strbuf_take(&text) : NULL;
+		client->since_ns = clock_mono_ns();
 		client->waits = true;
 		return true;
 	}
@@ -246,6 +255,36 @@ void coll_control_serve(struct coll_control *c, const struct pollfd *fds, size_t
 			drop(c, i - 1);
 	if (fds[0].revents)
 		admit(c);
+}
+
+bool coll_control_waiting(const struct coll_control *c)
+{
+	for (size_t i = 0; i < c->nr; i++)
+		if (c->clients[i].about)
+			return true;
+	return false;
+}
+
+void coll_control_answer(struct coll_control *c, coll_control_then then, void *ctx)
+{
+	uint64_t now = clock_mono_ns();
+
+	for (size_t i = c->nr; i-- > 0;) {
+		CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+		struct coll_client *client = &c->clients[i];
+		struct err err = { 0 };
+		int rc = client->about ? then(ctx, client->about, now - client->since_ns,
+					      &text, &err)
+				       : COLL_CONTROL_LATER;
+
+		if (rc > 0)
+			continue;
+		free(client->about);
+		client->about = NULL;
+		client->waits = false;
+		if (answer(client->fd, rc, rc ? err.msg : strbuf_str(&text)))
+			drop(c, i);
+	}
 }
 
 /* ---- the other side */

@@ -43,7 +43,9 @@ void coll_packet_begin(struct strbuf *out);
 
 struct coll_client {
 	int fd;
-	bool waits; /* for the end of the daemon: answered then */
+	bool waits;        /* it is answered later: */
+	char *about;       /* heap; what it waits for, NULL: the end of the daemon */
+	uint64_t since_ns; /* CLOCK_MONOTONIC */
 };
 
 struct coll_control {
@@ -53,10 +55,14 @@ struct coll_control {
 	size_t nr;
 };
 
-/* What a command does: 0 or -errno; what it has to tell is appended to @answer.  1: it is
- * answered when the daemon ends. */
+/* What a command does: 0 or -errno; what it has to tell is appended to @answer.  Or it is
+ * answered when the daemon ends, or later: @answer is then what it waits for. */
+enum { COLL_CONTROL_AT_END = 1, COLL_CONTROL_LATER };
 typedef int (*coll_control_do)(void *ctx, const struct coll_packet *request,
 			       struct strbuf *answer, struct err *err);
+/* The answer to one who has waited for so long; COLL_CONTROL_LATER: not yet. */
+typedef int (*coll_control_then)(void *ctx, const char *about, uint64_t waited_ns,
+				 struct strbuf *answer, struct err *err);
 
 /**
  * coll_control_open - makes the socket
@@ -73,6 +79,11 @@ size_t coll_control_fds(const struct coll_control *c, struct pollfd *fds);
 /* Takes what @fds, as filled above, say; a client's requests are done in order. */
 void coll_control_serve(struct coll_control *c, const struct pollfd *fds, size_t nr,
 			coll_control_do run, void *ctx);
+
+/* Does somebody wait for other things than the end? */
+bool coll_control_waiting(const struct coll_control *c);
+/* Asks @then for each of them, and answers. */
+void coll_control_answer(struct coll_control *c, coll_control_then then, void *ctx);
 
 /* ---- the other side */
 

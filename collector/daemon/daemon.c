@@ -25,6 +25,7 @@
 
 enum {
 	IDLE_MS = 1000,
+	WAITED_FOR_MS = 20,
 	EXIT_FAILED = 1,
 	EXIT_USAGE = OPT_EXIT_USAGE,
 };
@@ -214,9 +215,14 @@ static void run(struct daemon *d)
 	int rc = 0;
 
 	while (!d->quit) {
-		wait_and_serve(d, d->engine.running || d->checkpointing
-					  ? coll_engine_pause_ms(&d->engine, rc)
-					  : IDLE_MS);
+		int pause_ms = d->engine.running || d->checkpointing
+				       ? coll_engine_pause_ms(&d->engine, rc)
+				       : IDLE_MS;
+
+		if (coll_control_waiting(&d->control) && pause_ms > WAITED_FOR_MS)
+			pause_ms = WAITED_FOR_MS;
+		wait_and_serve(d, pause_ms);
+		coll_control_answer(&d->control, daemon_saved, d);
 		rc = d->engine.running ? coll_engine_round(&d->engine) : 0;
 		if (rc < 0) {
 			char why[128];
@@ -247,6 +253,7 @@ static int finish(struct daemon *d)
 	daemon_keep_held(d); /* the next daemon has them no more */
 	coll_keeper_free(d->keeper);
 	d->keeper = NULL;
+	coll_control_answer(&d->control, daemon_saved, d);
 	log_note("the daemon ends");
 	return d->untold ? EXIT_FAILED : 0;
 }

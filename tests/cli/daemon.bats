@@ -273,9 +273,10 @@ tells() {
 	daemon --frequency=997
 	load_on
 	wait_for is total_samples -ge 20
-	ctl save before
+	run -0 ctl save before
 	load_off
 	[ -d "$dir/samples/before/{root}" ]
+	[ -e "$dir/samples/before/MANIFEST" ] || [[ "$output" == *"MANIFEST yet"* ]]
 	wait_for test -e "$dir/samples/before/MANIFEST"
 	run -0 --separate-stderr "$OPFS_BIN/opfs" check --session-dir "$dir" before
 	grep -q '^# event ' "$dir/samples/before/MANIFEST"
@@ -296,6 +297,44 @@ tells() {
 	run -1 ctl remove ../samples
 	[ -d "$dir/samples" ]
 	end_daemon
+}
+
+@test "save tells of a session that cannot be completed, and does not wait for it" {
+	can_run_daemon
+	daemon --stopped
+	truncate -s 2M "$dir/samples/current/settings"
+	run -0 ctl save big
+	[[ "$output" == *'"big" is saved (without a MANIFEST yet: '*'see its log)'* ]]
+	[ ! -e "$dir/samples/big/MANIFEST" ]
+	grep -q "session big has no manifest yet: settings" "$log"
+	# others do not wait for one that waits
+	run -0 ctl save more
+	[ "$(fact state)" = stopped ]
+	end_daemon
+}
+
+@test "saves that wait are answered, each with its own name, also at the end" {
+	can_run_daemon
+	daemon --frequency=997
+	load_on
+	wait_for is total_samples -ge 20
+	for n in 1 2 3 4 5 6; do
+		ctl save "s$n" >"out$n" 2>&1 3>&- &
+		eval "save$n=$!"
+	done
+	[ "$(fact state)" = sampling ]
+	wait "$save1" "$save2" "$save3" "$save4" "$save5" "$save6"
+	ctl save last >out7 3>&- &
+	save7=$!
+	wait_for test -d "$dir/samples/last"
+	load_off
+	end_daemon
+	wait "$save7"
+	for n in 1 2 3 4 5 6; do
+		grep -q "^session \"s$n\" is saved.*; \"current\" is a new one$" "out$n"
+	done
+	grep -q '^session "last" is saved; "current" is a new one$' out7
+	all_sealed
 }
 
 @test "with the default rate, rotation and bounds, last:10s is a report" {
