@@ -221,8 +221,12 @@ tells() {
 @test "shutdown fails if figures could not be written, and the daemon has ended" {
 	can_run_daemon
 	daemon
+	# it must not write there meanwhile
+	kill -STOP "$pid"
+	wait_for eval '[ "$(awk "{ print \$3 }" /proc/$pid/task/*/stat | sort -u)" = T ]'
 	rm -r "$dir/samples/current/stats"
 	: >"$dir/samples/current/stats"
+	kill -CONT "$pid"
 	run -1 ctl shutdown
 	[[ "$output" == *"the daemon has ended; "*"could be written (see the log)" ]]
 	run -1 wait "$pid"
