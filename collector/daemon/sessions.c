@@ -366,9 +366,16 @@ static int remove_one(const struct job *j, const char *typed, struct err *err)
 	       j->dry_run ? "would be" : "is");
 	if (j->dry_run)
 		return 0;
-	/* a daemon's keeper may be at it as well */
-	rc = file_remove_tree(j->samples_fd, gone, err);
-	return faccessat(j->samples_fd, gone, F_OK, AT_SYMLINK_NOFOLLOW) ? 0 : rc;
+	/* a daemon's keeper may be at it as well: what each leaves to the other */
+	for (int tries = 0; tries < MAX_TRIES; tries++) {
+		struct err why = { 0 };
+
+		rc = file_remove_tree(j->samples_fd, gone, &why);
+		if (!rc || faccessat(j->samples_fd, gone, F_OK, AT_SYMLINK_NOFOLLOW))
+			return 0;
+		*err = why;
+	}
+	return rc;
 }
 
 /* Goes on with others if one cannot be removed. */
