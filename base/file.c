@@ -342,3 +342,12 @@ int file_remove_tree(int dirfd, const char *path, struct err *err)
 
 	return rc ? err_errno(err, rc, "%s", path) : 0;
 }
+
+bool file_is_below(const char *path, const char *dir)
+{
+	size_t len = strlen(dir);
+
+	while (len && dir[len - 1] == '/')
+		len--;
+	return !strncmp(path, dir, len) && (!path[len] || path[len] == '/');
+}

@@ -57,4 +57,7 @@ int file_mkdirs(int dirfd, const char *path, mode_t mode, struct err *err);
 /* rm -r; a missing path is fine; never follows a symbolic link. */
 int file_remove_tree(int dirfd, const char *path, struct err *err);
 
+/* Is @path the directory @dir or in it?  Both are absolute and without "..". */
+bool file_is_below(const char *path, const char *dir);
+
 #endif

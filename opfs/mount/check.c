@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/escape.h"
+#include "base/file.h"
 #include "base/strbuf.h"
 #include "opfs/cli/mounted.h"
 
@@ -186,4 +187,23 @@ int mount_check_session(const char *path, char **out, struct err *err)
 	default:
 		return err_errno(err, rc, "%s: cannot read the session directory", path);
 	}
+}
+
+int mount_check_apart(const char *point, const char *session_dir, struct err *err)
+{
+	CLEANUP(strbuf_fini) struct strbuf path = { 0 };
+	CLEANUP(free_ptr) char *samples = NULL;
+
+	strbuf_printf(&path, "%s/samples", session_dir);
+	if (strbuf_error(&path))
+		return err_set(err, -ENOMEM, "out of memory");
+	samples = realpath(path.data, NULL); /* may be a link, or not there yet */
+	if (!file_is_below(session_dir, point) &&
+	    !(samples && file_is_below(samples, point)) &&
+	    !file_is_below(point, samples ? samples : path.data))
+		return 0;
+	return err_set(err, -EBUSY,
+		       "%s: a mount here would hide the sessions of %s, which it shows: "
+		       "mount on a directory of its own, as with \"mkdir -p ~/opfs\"",
+		       point, session_dir);
 }

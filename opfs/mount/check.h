@@ -21,4 +21,8 @@ int mount_check_point(const char *path, struct err *err);
  */
 int mount_check_session(const char *path, char **out, struct err *err);
 
+/* Would a mount at @point (absolute) hide the sessions of @session_dir (absolute)?  It
+ * would then wait for itself. */
+int mount_check_apart(const char *point, const char *session_dir, struct err *err);
+
 #endif

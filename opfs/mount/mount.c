@@ -54,6 +54,7 @@ struct mount {
 	const struct mount_options *o;
 	const char *session_dir; /* absolute */
 	int ready_fd;            /* -1: no process waits for the mount to be ready */
+	int null_fd;             /* opened before the mount, which may be on /dev */
 	struct tree *tree;
 	struct fuse_fs *fs;
 	struct fuse_session *session;
@@ -163,17 +164,12 @@ static int set_up(struct mount *m, struct err *err)
 /* Tells the parent process that the mount is there, and detaches from the terminal. */
 static int ready(struct mount *m, struct err *err)
 {
-	int null;
-
 	if (m->ready_fd < 0)
 		return 0;
-	null = open("/dev/null", O_RDWR);
-	if (null < 0 || chdir("/"))
+	if (m->null_fd < 0 || chdir("/"))
 		return err_errno(err, -errno, "cannot go into the background");
 	for (int fd = 0; fd <= 2; fd++)
-		dup2(null, fd);
-	if (null > 2)
-		close(null);
+		dup2(m->null_fd, fd);
 	if (write(m->ready_fd, "", 1) != 1)
 		return -EPIPE;
 	close(m->ready_fd);
@@ -239,7 +235,11 @@ static void take_down(struct mount *m)
 /* 0 when the mount has ended, 1 when it failed, with a message on stderr. */
 static int serve(const struct mount_options *o, const char *session_dir, int ready_fd)
 {
-	struct mount m = { .o = o, .session_dir = session_dir, .ready_fd = ready_fd };
+	CLEANUP(close_fd) int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	struct mount m = { .o = o,
+			   .session_dir = session_dir,
+			   .ready_fd = ready_fd,
+			   .null_fd = null_fd };
 	struct err err = { 0 };
 	int rc;
 
@@ -328,7 +328,7 @@ static int check(struct mount_options *o, char **session_dir, struct err *err)
 		return err_errno(err, -errno, "%s", o->mountpoint);
 	free(o->mountpoint);
 	o->mountpoint = full;
-	return 0;
+	return mount_check_apart(full, *session_dir, err);
 }
 
 int opfs_mount_main(const struct report_set *reports, int argc, char **argv)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "base/names.h"
 #include "opfs/tree/access.h"
 
@@ -21,13 +22,6 @@ static int add_words(const struct ask *a, const struct spec_value *given, const 
 	return strbuf_error(out) ? ask_no_memory(a) : 0;
 }
 
-static bool is_below(const char *path, const char *dir)
-{
-	size_t len = dir ? strlen(dir) : 0;
-
-	return len && !strncmp(path, dir, len) && (!path[len] || path[len] == '/');
-}
-
 /* Is it a directory for who asks?  The server itself must not look: it may be root, and
  * the path may lead into its mount. */
 static int check_dir(const struct ask *a, const struct spec_tag *tag, const char *path)
@@ -40,7 +34,7 @@ static int check_dir(const struct ask *a, const struct spec_tag *tag, const char
 			       "%s:%.200s: an absolute path is needed, with each "
 			       "/ as %%2F",
 			       tag->name, path);
-	if (is_below(path, a->t->o.mountpoint))
+	if (a->t->o.mountpoint && file_is_below(path, a->t->o.mountpoint))
 		return err_set(a->err, -EINVAL, "%s:%.200s is in this mount", tag->name,
 			       path);
 	rc = sym_server_resolve(a->t->server, path, viewer_cred(a->v),

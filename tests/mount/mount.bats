@@ -44,6 +44,26 @@ live() {
 	wait_for gone "$D"
 }
 
+@test "what would hide its own sessions is refused, and nothing hangs" {
+	two_sessions
+	mkdir "$D/mnt" "$M/through"
+	mv "$D/samples" "$M/through/"
+	ln -s "$M/through/samples" "$D/samples"
+	for point in "$D" "$D/." "$D/.." / "$M" "$M/through/samples" \
+		"$D/samples/current"; do
+		run -1 timeout 60 "$OPFS" mount --session-dir "$D" "$point"
+		echo "$point: $output"
+		[[ "$output" == *"would hide the sessions of $D"* ]]
+	done
+	cd "$D"
+	run -1 timeout 60 "$OPFS" mount . .
+	# beside the sessions there is nothing to hide
+	run -0 "$OPFS" mount . mnt
+	grep -q one mnt/current/report
+	cd "$W"
+	unmount "$D/mnt"
+}
+
 @test "the foreground mount ends with SIGTERM, SIGINT and umount, and unmounts" {
 	two_sessions
 	for how in TERM INT umount; do
