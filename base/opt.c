@@ -216,7 +216,8 @@ static void no_option(const struct grammar *g, const char *word, size_t len,
 	for (int i = 0; i < g->nr_longs; i++)
 		nearest_offer(&near, g->longs[i].name);
 	nearest_tell(&near, "--", &meant);
-	err_set(err, -EINVAL, "%.*s: no such option%s", (int)len, word,
+	err_set(err, -EINVAL, "%.*s: no such option%s%s", (int)len, word,
+		near.name || g->help ? "" : "; those of a command come behind it",
 		strbuf_str(&meant));
 }
 

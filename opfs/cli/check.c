@@ -280,6 +280,11 @@ static void put_catalog(struct catalog **c)
 	catalog_put(*c);
 }
 
+static bool is_open(const struct catalog_dir *d)
+{
+	return d->has_live && !d->live.closed && !d->machine;
+}
+
 static void print_result(const struct check *c, const struct catalog *cat, size_t nr)
 {
 	CLEANUP(strbuf_fini) struct strbuf name = { 0 };
@@ -297,8 +302,8 @@ static void print_result(const struct check *c, const struct catalog *cat, size_
 		printf(", %s", d->machine);
 	if (nr != SIZE_MAX)
 		printf(", all %zu files as the MANIFEST says\n", nr);
-	else if (catalog_is_live(d) && !d->machine)
-		puts(", being recorded: there is no MANIFEST to compare with yet");
+	else if (is_open(d))
+		puts(", not closed: it is being recorded, or who did that was killed");
 	else
 		puts(", readable; without a MANIFEST changes cannot be seen");
 }
@@ -324,7 +329,7 @@ static void end_json(const struct check *c, const struct catalog *cat, size_t nr
 	answer_figure(j, "samples", d, d ? cat->total : 0);
 	answer_figure(j, "sample_files", d, d ? cat->nr_flat : 0);
 	json_text(j, "machine", d ? d->machine : NULL);
-	json_flag(j, "recording", d && catalog_is_live(d) && !d->machine);
+	json_flag(j, "recording", d && is_open(d));
 	answer_figure(j, "manifest_files", nr != SIZE_MAX, nr);
 	json_close(j, '}');
 }

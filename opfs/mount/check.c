@@ -129,6 +129,23 @@ static int probe(const char *path)
 	return fd < 0 && errno == ENOTCONN ? -ENOTCONN : -EBUSY;
 }
 
+/* Who exchanges the two directories would hide sessions, and see none. */
+static int has_samples(const char *path, struct err *err)
+{
+	CLEANUP(strbuf_fini) struct strbuf samples = { 0 };
+	struct stat st;
+
+	strbuf_printf(&samples, "%s/samples", path);
+	if (strbuf_error(&samples))
+		return err_set(err, -ENOMEM, "out of memory");
+	if (stat(strbuf_str(&samples), &st))
+		return 0;
+	return err_set(err, -EBUSY,
+		       "%s: this is a session directory: a mount would hide what is in "
+		       "it; SESSION_DIR comes first, MOUNTPOINT last",
+		       path);
+}
+
 int mount_check_point(const char *path, struct err *err)
 {
 	CLEANUP(free_ptr) char *full = absolute(path);
@@ -149,7 +166,7 @@ int mount_check_point(const char *path, struct err *err)
 		return err_set(err, -ENOTDIR,
 			       "%s: not a directory, so nothing can be mounted here",
 			       path);
-	return 0;
+	return has_samples(path, err);
 }
 
 int mount_check_session(const char *path, char **out, struct err *err)
@@ -164,6 +181,11 @@ int mount_check_session(const char *path, char **out, struct err *err)
 		rc = -errno;
 	switch (-rc) {
 	case 0:
+		if (is_mounted(full))
+			return err_set(err, -EINVAL,
+				       "%s: an opfs is mounted here: name the session "
+				       "directory that it shows, or another one",
+				       path);
 		*out = TAKE(full);
 		return 0;
 	case ENOENT:

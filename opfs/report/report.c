@@ -44,7 +44,7 @@ static bool had_samples(const struct profile *p)
 
 bool report_nothing(const struct profile *p, struct strbuf *out)
 {
-	uint64_t taken = 0, lost = 0;
+	uint64_t taken = 0, lost = 0, images = 0;
 
 	if (has_samples(p))
 		return false;
@@ -59,11 +59,17 @@ bool report_nothing(const struct profile *p, struct strbuf *out)
 	for (size_t i = 0; i < p->cat->nr_dirs; i++) {
 		taken += p->cat->dirs[i].stats.value[SPEC_STAT_TAKEN];
 		lost += spec_stats_lost(&p->cat->dirs[i].stats);
+		images += p->cat->dirs[i].stats.value[SPEC_STAT_IGNORED_IMAGE];
 	}
 	strbuf_printf(out,
 		      "no samples yet: 0 selected; the session has %" PRIu64
 		      " taken, %" PRIu64 " lost, %zu damaged files (see status)\n",
 		      taken, lost, p->cat->nr_bad);
+	if (images)
+		strbuf_printf(out,
+			      "%" PRIu64 " were of other images than the recording's "
+			      "--image asked for\n",
+			      images);
 	strbuf_puts(out, "to get some, record for longer or more often: opcollect record "
 			 "-F 10000 -- COMMAND\n");
 	return true;

@@ -96,7 +96,11 @@ closed_session()
 	mksession <<-'END'
 		[{"app": "/bin/true"}]
 	END
-	check current | grep -q 'current: whole: .*being recorded'
+	check current | grep -q 'current: whole: .*readable; without a MANIFEST'
+	mksession <<-'END'
+		{"files": [{"app": "/bin/true"}], "live": [2, 1700000000000000000, "live"]}
+	END
+	check current | grep -q 'current: whole: .*not closed: it is being recorded, or'
 	printf 'garbage' >"$(find s/samples/current -type f -name 'CPU*' | head -1)"
 	run -1 check current
 	grep -q '^current/{root}/bin/true.*CPU_CLK_UNHALTED' <<<"$output"

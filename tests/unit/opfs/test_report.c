@@ -140,6 +140,7 @@ Test(report, no_samples_is_told_with_a_remedy)
 
 	f.cat.dirs[0].stats.value[SPEC_STAT_TAKEN] = 7;
 	f.cat.dirs[0].stats.value[SPEC_STAT_LOST_NO_MAPPING] = 5;
+	f.cat.dirs[0].stats.value[SPEC_STAT_IGNORED_IMAGE] = 2;
 	p = fake_load(&f, PROFILE_SYMBOLS);
 	for (int i = 0; i < 2; i++) {
 		free(text);
@@ -147,6 +148,7 @@ Test(report, no_samples_is_told_with_a_remedy)
 		cr_expect(strstr(text, "no samples yet"), "%s", text);
 		cr_expect(strstr(text, "7 taken"), "%s", text);
 		cr_expect(strstr(text, "5 lost"), "%s", text);
+		cr_expect(strstr(text, "2 were of other images than"), "%s", text);
 		cr_expect(strstr(text, "opcollect record"), "%s", text);
 	}
 }
