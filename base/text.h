@@ -35,6 +35,8 @@ struct text {
 	const struct text_source *source; /* not NULL: asked instead of @data and @fd */
 	void *ctx;
 	int64_t until; /* when it is to be made anew: see base/until.h */
+	/* Private to who made it: what it is made of, by a number that grows; 0: none. */
+	uint64_t version;
 };
 
 /* Takes the bytes over.  Without a file to write to, a long text stays in memory. */

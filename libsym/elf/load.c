@@ -35,7 +35,7 @@ struct sym_places sym_load_places(const struct sym_job *job)
 	const struct sym_places *p = job->places ? job->places : &none;
 
 	return (struct sym_places){
-		.debug_dir = place_of(p->debug_dir, "/usr/lib/debug"),
+		.debug_dir = place_of(p->debug_dir, SYM_DEBUG_DIR),
 		.kallsyms = place_of(p->kallsyms, "/proc/kallsyms"),
 		.modules = place_of(p->modules, "/proc/modules"),
 		.modules_dir = place_of(p->modules_dir, NULL),

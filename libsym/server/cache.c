@@ -2,16 +2,14 @@
 #include "libsym/server/cache.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/strbuf.h"
 #include "base/until.h"
-#include "libsym/file/open.h"
+#include "libsym/file/identity.h"
 #include "libsym/wire/request.h"
 
 /* Seconds after which a better table may be found; reading broken files takes long. */
@@ -43,11 +41,6 @@ struct sym_server *sym_cache_server(struct sym_cache *c)
 
 /* ---- which file a table was read from */
 
-struct identity { /* what stat(2) shows of a file; zeros if there is none */
-	bool known;
-	struct statx st;
-};
-
 /* The names of the running kernel are in no file that could change: NULL. */
 static const char *file_of(const struct sym_job *job)
 {
@@ -57,44 +50,16 @@ static const char *file_of(const struct sym_job *job)
 }
 
 /* If the answer is "not known", a helper, which has time limits, reads the file again. */
-static struct identity look_at(const struct sym_job *job)
+static struct sym_identity look_at(const struct sym_job *job)
 {
 	const char *path = file_of(job);
-	struct identity id = { 0 };
-	CLEANUP(close_fd) int fd = -1;
 
-	if (!path || !*path) {
-		id.known = true;
-		return id;
-	}
-	fd = sym_open_cached(path);
-	if (fd < 0)
-		id.known = fd == -ENOENT || fd == -ENOTDIR;
-	else
-		id.known = !statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
-				  STATX_BASIC_STATS, &id.st);
-	return id;
-}
-
-static bool same_time(const struct statx_timestamp *a, const struct statx_timestamp *b)
-{
-	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
-}
-
-static bool same_identity(const struct identity *a, const struct identity *b)
-{
-	const struct statx *x = &a->st, *y = &b->st;
-
-	return a->known && b->known && x->stx_ino == y->stx_ino &&
-	       x->stx_dev_major == y->stx_dev_major &&
-	       x->stx_dev_minor == y->stx_dev_minor && x->stx_size == y->stx_size &&
-	       x->stx_mode == y->stx_mode && x->stx_uid == y->stx_uid &&
-	       x->stx_gid == y->stx_gid && same_time(&x->stx_mtime, &y->stx_mtime) &&
-	       same_time(&x->stx_ctime, &y->stx_ctime);
+	return path && *path ? sym_identity_of(path)
+			     : (struct sym_identity){ .known = true };
 }
 
 /* True if the table was read from the file that @id was taken of afterwards. */
-static bool table_is_of(const struct sym_table *t, const struct identity *id)
+static bool table_is_of(const struct sym_table *t, const struct sym_identity *id)
 {
 	return t->ino == id->st.stx_ino && t->file_size == id->st.stx_size &&
 	       t->mtime == id->st.stx_mtime.tv_sec &&
@@ -106,7 +71,7 @@ static bool table_is_of(const struct sym_table *t, const struct identity *id)
 struct loaded {
 	int refs; /* atomic */
 	struct sym_table *table;
-	struct identity identity;
+	struct sym_identity identity;
 	int64_t until;
 };
 
@@ -141,9 +106,9 @@ struct load {
 
 static bool loaded_holds(void *obj, void *ctx)
 {
-	struct identity now = look_at(((const struct load *)ctx)->job);
+	struct sym_identity now = look_at(((const struct load *)ctx)->job);
 
-	return same_identity(&((const struct loaded *)obj)->identity, &now);
+	return sym_identity_same(&((const struct loaded *)obj)->identity, &now);
 }
 
 /* Asking a helper again takes far longer than remaking anything from the tables. */

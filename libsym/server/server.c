@@ -24,6 +24,7 @@
 #include "libsym/file/find.h"
 #include "libsym/file/resolve.h"
 #include "libsym/helper/helper.h"
+#include "libsym/server/arrivals.h"
 #include "libsym/server/exchange.h"
 #include "libsym/server/helpers.h"
 #include "libsym/table/job.h"
@@ -61,6 +62,7 @@ struct sym_server {
 	struct sym_helpers helpers;
 	struct box_limits limits; /* constant */
 	char *program;            /* constant; NULL: /proc/self/exe */
+	struct sym_arrivals arrivals;
 };
 
 static unsigned default_jobs(void)
@@ -91,6 +93,7 @@ struct sym_server *sym_server_new(const struct sym_server_options *opts)
 	share_init(&s->jobs, max_jobs, o->fair);
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->room, NULL);
+	sym_arrivals_init(&s->arrivals);
 	return s;
 }
 
@@ -102,8 +105,21 @@ void sym_server_free(struct sym_server *s)
 	pthread_cond_destroy(&s->room);
 	pthread_mutex_destroy(&s->lock);
 	share_fini(&s->jobs);
+	sym_arrivals_fini(&s->arrivals);
 	free(s->program);
 	free(s);
+}
+
+uint64_t sym_server_arrivals(struct sym_server *s)
+{
+	return sym_arrivals_count(&s->arrivals);
+}
+
+/* Something of an image was not found: what of it has files that may come? */
+static void await_files(struct sym_server *s, const struct sym_job *job)
+{
+	if (job->kind != SYM_VDSO && job->kind != SYM_KALLSYMS)
+		sym_arrivals_await(&s->arrivals, &job->build_id);
 }
 
 /* Takes a place of @uid's share, and memory, for one more; his first needs no memory that
@@ -531,6 +547,17 @@ static int take_lines(void *arg, const void *data, size_t len, struct err *err)
 	return sym_lines_decode(data, len, w->flags, w->out, err);
 }
 
+static void await_lines(struct sym_server *s, const struct sym_job *job,
+			const struct sym_lines *l)
+{
+	struct build_id shared;
+
+	if (l->state != SYM_OK)
+		await_files(s, job);
+	if (*l->alt_id && !*l->alt_path && !build_id_parse(l->alt_id, &shared))
+		sym_arrivals_await(&s->arrivals, &shared);
+}
+
 /* Takes the lines that were kept, where the file has none today. */
 static int replace_lines(const struct sym_job *job, unsigned flags,
 			 struct sym_lines **lines)
@@ -574,6 +601,8 @@ int sym_server_lines(struct sym_server *s, const struct sym_job *job,
 	if (rc > 0)
 		rc = sym_lines_none(SYM_BROKEN, broken(job_name(job), &why, &reason),
 				    &lines, err);
+	if (!rc)
+		await_lines(s, job, lines);
 	if (!rc && replace_lines(job, flags, &lines))
 		rc = err_errno(err, -ENOMEM, "kept source lines");
 	if (!rc)
@@ -624,9 +653,12 @@ int sym_server_disasm(struct sym_server *s, const struct sym_job *job,
 				 .arg = out,
 				 .cancel = cancel },
 		 &why, err);
-	return rc <= 0 ? rc
-		       : sym_disasm_none(SYM_BROKEN, broken(job_name(job), &why, &reason),
-					 out, err);
+	if (rc > 0)
+		return sym_disasm_none(SYM_BROKEN, broken(job_name(job), &why, &reason),
+				       out, err);
+	if (!rc && (*out)->state != SYM_OK)
+		await_files(s, job);
+	return rc;
 }
 
 static int take_source(void *arg, const void *data, size_t len, struct err *err)

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
 #include "base/strbuf.h"
@@ -42,6 +43,11 @@ struct sym_server_options {  /* zeros are the defaults */
 struct sym_server *sym_server_new(const struct sym_server_options *opts);
 /* No call may be in progress.  Ends the helper.  NULL is fine. */
 void sym_server_free(struct sym_server *s);
+
+/* Grows when a file may have come that was not found for lines or code before, as debug
+ * files by `opfs fetch`: what was made without it may be better then.  Costs nothing but
+ * a look, each two seconds, at what the kernel has in memory of them. */
+uint64_t sym_server_arrivals(struct sym_server *s);
 
 /**
  * sym_server_load - the symbols of an image

@@ -10,12 +10,14 @@
 #include "base/cred.h"
 #include "libsym/table/symtab.h"
 
+#define SYM_DEBUG_DIR "/usr/lib/debug"
+
 /*
  * Where things are; NULL or "" means the default.  All borrowed.  Paths are absolute,
  * here and below, because a helper has another working directory.
  */
 struct sym_places {
-	const char *debug_dir; /* /usr/lib/debug */
+	const char *debug_dir; /* SYM_DEBUG_DIR */
 	const char *kallsyms;  /* /proc/kallsyms */
 	const char *modules;   /* /proc/modules: where a module's .text starts */
 	const char

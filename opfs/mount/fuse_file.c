@@ -48,7 +48,7 @@ static int text_made(struct text_work *x)
 	struct node_table *nodes = &x->work.fs->nodes;
 
 	x->text = node_text(nodes, x->work.node);
-	if (x->text && text_is_good(x->text)) {
+	if (x->text && tree_text_is_good(x->work.fs->tree, x->text)) {
 		x->digest = fs_digest(x->text);
 		return 0;
 	}
@@ -138,6 +138,15 @@ void fs_getattr_file(struct fuse_fs *fs, fuse_req_t req, struct node *n)
 	node_put(&fs->nodes, n);
 }
 
+/* @text, which is taken over, or NULL: it is to be made anew. */
+static struct text *good_text(struct fuse_fs *fs, struct text *text)
+{
+	if (!text || tree_text_is_good(fs->tree, text))
+		return text;
+	text_put(text);
+	return NULL;
+}
+
 void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	CLEANUP(fs_viewer_fini) struct fs_viewer who = { 0 };
@@ -158,13 +167,9 @@ void fs_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		node_put(&fs->nodes, n);
 		return;
 	}
-	text = node_text(&fs->nodes, n);
-	if (text && !text_is_good(text)) {
-		text_put(text);
-		text = NULL;
-	}
+	text = good_text(fs, node_text(&fs->nodes, n));
 	if (!text) /* it did not fit into the cache, but somebody has it open */
-		text = handle_text(&fs->handles, n);
+		text = good_text(fs, handle_text(&fs->handles, n));
 	if (!text) {
 		text_ask(fs, req, n, &who,
 			 &(struct fs_waiter){ .fi = *fi, .open = true });

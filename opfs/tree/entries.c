@@ -88,7 +88,7 @@ static int get_entries(const struct ask *a, const struct place *p, struct entrie
 
 	all.entry = NULL;
 	m.p = &all;
-	tree_text_key(&all, a->v, &key);
+	tree_text_key(a->t, &all, a->v, &key);
 	return ask_cached(a, &entries_kind, &key, make, &m, (void **)out);
 }
 

@@ -27,10 +27,23 @@ void tree_arcs_key(const struct spec *spec, struct strbuf *key)
 	strbuf_putc(key, ';');
 }
 
+uint64_t tree_arrivals(struct tree *t)
+{
+	return t->syms ? 1 + sym_server_arrivals(sym_cache_server(t->syms)) : 1;
+}
+
+void tree_arrivals_key(struct tree *t, struct strbuf *key)
+{
+	uint64_t nr = tree_arrivals(t);
+
+	strbuf_add(key, &nr, sizeof(nr));
+}
+
 static void profile_key(const struct ask *a, const struct catalog *cat,
 			const struct spec *spec, const struct selection *sel,
 			const struct options *o, unsigned needs, struct strbuf *key)
 {
+	tree_arrivals_key(a->t, key);
 	strbuf_add(key, &cat->generation, sizeof(cat->generation));
 	strbuf_add(key, &needs, sizeof(needs));
 	viewer_key(a->v, key);

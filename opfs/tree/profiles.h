@@ -18,6 +18,10 @@ int tree_select(const struct ask *a, struct catalog *cat, const struct spec *spe
 		const struct spec_tag *prefix, const struct selection *of,
 		struct selection **out);
 
+/* One more than how often debug files came so far, see sym_server_arrivals(). */
+uint64_t tree_arrivals(struct tree *t);
+/* That, appended to a key: what was made before they came is not found again. */
+void tree_arrivals_key(struct tree *t, struct strbuf *key);
 /* Which files of arcs a specification selects: appended to keys. */
 void tree_arcs_key(const struct spec *spec, struct strbuf *key);
 

@@ -168,6 +168,7 @@ static int make(void *ctx, const struct viewer *v, void **obj, size_t *bytes,
 {
 	const struct tree_making *m = ctx;
 	struct ask a = { .t = m->t, .v = v, .err = err };
+	uint64_t version = tree_arrivals(m->t);
 	struct tree_job j;
 	struct text *text;
 	int rc = tree_job_init(&j, &a, m->p);
@@ -175,8 +176,10 @@ static int make(void *ctx, const struct viewer *v, void **obj, size_t *bytes,
 	if (rc)
 		return rc;
 	rc = make_text(&j, m->p->report, &text, err);
-	if (!rc)
+	if (!rc) {
 		text->until = tree_until(&j, m->p->report);
+		text->version = version;
+	}
 	tree_job_fini(&j);
 	if (rc)
 		return rc;
@@ -211,8 +214,10 @@ static void side_key(const struct place *p, const struct report *r, struct strbu
 		tree_arcs_key(p->spec, key);
 }
 
-void tree_text_key(const struct place *p, const struct viewer *v, struct strbuf *key)
+void tree_text_key(struct tree *t, const struct place *p, const struct viewer *v,
+		   struct strbuf *key)
 {
+	tree_arrivals_key(t, key);
 	strbuf_add(key, &p->report, sizeof(p->report));
 	viewer_key(v, key);
 	side_key(p, p->report, key);
@@ -230,7 +235,7 @@ int tree_report_text(const struct ask *a, const struct place *p, struct text **o
 	struct tree_making m = { a->t, p };
 	int rc;
 
-	tree_text_key(p, a->v, &key);
+	tree_text_key(a->t, p, a->v, &key);
 	if (strbuf_error(&key))
 		return ask_no_memory(a);
 	rc = tree_may_make(a, p, p->report);
@@ -265,6 +270,11 @@ bool tree_text_is_slow(const struct place *p)
 	return p->kind == PLACE_ROOT_FILE && !strcmp(p->file, "status");
 }
 
+bool tree_text_is_good(struct tree *t, const struct text *x)
+{
+	return text_is_good(x) && (!x->version || x->version == tree_arrivals(t));
+}
+
 struct text *tree_text_cached(struct tree *t, const struct place *p,
 			      const struct viewer *v)
 {
@@ -273,7 +283,7 @@ struct text *tree_text_cached(struct tree *t, const struct place *p,
 
 	if (p->kind != PLACE_FILE)
 		return NULL;
-	tree_text_key(p, v, &key);
+	tree_text_key(t, p, v, &key);
 	if (strbuf_error(&key))
 		return NULL;
 	x = cache_peek(t->cache, &text_kind, key.data, key.len);

@@ -30,6 +30,7 @@ int tree_report_text(const struct ask *a, const struct place *p, struct text **o
  * they were spelled. */
 void tree_selection_key(const struct place *p, struct strbuf *key);
 /* The cache key of a report at a place: equal selections have equal texts. */
-void tree_text_key(const struct place *p, const struct viewer *v, struct strbuf *key);
+void tree_text_key(struct tree *t, const struct place *p, const struct viewer *v,
+		   struct strbuf *key);
 
 #endif

@@ -98,6 +98,8 @@ int tree_text(struct tree *t, const struct place *p, const struct viewer *v,
 /* The same if it is cached already, else NULL: never blocks. */
 struct text *tree_text_cached(struct tree *t, const struct place *p,
 			      const struct viewer *v);
+/* text_is_good(), of what tree_text() gave: also, have no debug files come since? */
+bool tree_text_is_good(struct tree *t, const struct text *x);
 /* Do sessions have to be read for the text of a file that is of none? */
 bool tree_text_is_slow(const struct place *p);
 /* The profile that a PLACE_FILE shows, with diff: compared.  Errors as tree_text(). */

@@ -281,3 +281,18 @@ nothing_is_stored() {
 	wait_for grep -q "work\$" m/current/report
 	wait_for grep -q "p.c:[23] " m/current/with:debug-info/report
 }
+
+@test "a mount shows lines of a binary with names of its own once they were fetched" {
+	need_mount
+	mkdir m
+	strip -g -o prog full
+	"$OPFS_BIN/opfs" mount --session-dir s m
+	mounted=1
+	grep -q "work\$" m/current/report
+	run ! grep -q "p.c:[23] " m/current/with:debug-info/report
+	[ "$(ls m/current/annotate)" = no-source ]
+	serve full.debug
+	fetch
+	wait_for grep -q "p.c:[23] " m/current/with:debug-info/report
+	wait_for test -e "m/current/annotate$BATS_FILE_TMPDIR/p.c"
+}
