@@ -48,12 +48,24 @@ screen_shows() {
 	screen_shows '100.000'
 }
 
+has_a_helper() {
+	pid=$(cat pid) && [ -n "$(pgrep -P "$pid")" ]
+}
+
+# The second one, which is told on the terminal, begins when the first waits already.
 @test "nothing is told where stderr is no terminal" {
 	shell bash
-	answers 400
-	keys 'opfs cat --no-pager --color=never current/report 2>told; echo "status $?"' \
-		Enter
+	answers never
+	keys 'opfs cat --no-pager --color=never current/report >out 2>told & ' \
+		'echo $! >pid' Enter
+	wait_for has_a_helper
+	keys C-l 'opfs cat --color=never current/report; echo "status $?"' Enter
+	wait_for screen_shows "$progress"
+	[ ! -s out ]
+	answers 0
 	wait_for screen_shows 'status 0'
-	screen_shows '100.000'
+	keys C-l 'wait "$(cat pid)"; echo "first: $?"' Enter
+	wait_for screen_shows 'first: 0'
+	grep -q '100.000' out
 	[ ! -s told ]
 }
