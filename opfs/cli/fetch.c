@@ -216,6 +216,8 @@ static int fetch_shared(struct fetch *f, struct binary *b)
 	if (!rc)
 		rc = get(f, b, SYM_CACHED_DEBUG, &id, &size, &err);
 	if (rc)
+		err_add(&err, rc, "what it shares with others");
+	if (rc)
 		return print_failure(f, b, rc, &err);
 	print_fetched(b, "what it shares with others is fetched", size);
 	return 0;

@@ -6,6 +6,7 @@ bats_require_minimum_version 1.5.0
 load ../lib/need
 load ../lib/opfs
 load ../lib/busy
+load ../lib/typed
 
 setup_file() {
 	cd "$BATS_FILE_TMPDIR"
@@ -42,14 +43,15 @@ setup() {
 
 teardown() {
 	[ -z "${mounted:-}" ] || fusermount3 -uz m
+	shell_end
 	busy_end
 }
 
-# session NAME: samples of work() in prog
+# session NAME [FUNCTION]: samples of work() in prog
 session() {
 	mksession <<-END
 	[{"session": "$1", "app": "$PWD/prog", "escape": true,
-	  "samples": {"$(($(offset_of full work)))": 90}}]
+	  "samples": {"$(($(offset_of full "${2-work}")))": 90}}]
 	END
 	printf '%s\t%s\t%s\t0\t0\t-\t0\t-\n' "$PWD/prog" "$PWD/prog" "$id" \
 		>>"s/samples/$1/images"
@@ -124,6 +126,74 @@ nothing_is_stored() {
 	is_named
 	rm -r "$cache"
 	run ! is_named
+}
+
+# Two programs whose debug information dwz moves out of both, as far as it is the same.
+share_debug_information() {
+	cat >q.cc <<-'END'
+	#include <string>
+	__attribute__((noinline)) int work(int n)
+	{
+		return std::string(n, 'x').size();
+	}
+	int main(int argc, char **argv)
+	{
+		return work(argc);
+	}
+	END
+	g++ -O1 -gdwarf-4 -Wl,--build-id -o full q.cc
+	sed "s/'x'/'y'/" q.cc >r.cc
+	g++ -O1 -gdwarf-4 -Wl,--build-id -o other r.cc
+	dwz -m shared -M /nowhere/shared full other
+	objcopy --only-keep-debug full full.debug
+	cp full prog
+	strip prog
+	id=$(build_id full)
+	rm -r s
+	session current "$(nm full | awk '/work/ { print $3; exit }')"
+}
+
+@test "what dwz moved out of a debug file is fetched too" {
+	need_command dwz
+	share_debug_information
+	shared=$HOME/.cache/debuginfod_client/$(build_id shared)/debuginfo
+	serve full.debug
+	run -1 fetch
+	[[ ${lines[0]} == *"prog: fetched, "* ]]
+	[ "${lines[1]}" = \
+		"100.00%  $PWD/prog: what it shares with others: not on the server" ]
+	[ "${#lines[@]}" = 2 ]
+	[ ! -e "$shared" ]
+	busy_end
+	rm -r served
+	serve full.debug shared
+	run -0 fetch
+	[[ $output == "100.00%  $PWD/prog: what it shares with others is fetched, "* ]]
+	[ "${#lines[@]}" = 1 ]
+	cmp "$shared" shared
+	run -0 fetch
+	[[ $output == "100.00%  $PWD/prog: already here, "* ]]
+}
+
+screen_shows() {
+	screen | grep -qF -- "$1"
+}
+
+@test "how much has come is told on a terminal, and erased when all has" {
+	need_command tmux
+	head -c 2M /dev/zero >pad
+	objcopy --add-section .pad=pad full.debug big.debug
+	serve_badly in_halves "$PWD/big.debug"
+	shell bash
+	keys "DEBUGINFOD_URLS=$url opfs fetch --session-dir s; echo status \$?" Enter
+	wait_for screen_shows "1.0 of 2.0 MiB"
+	touch big.debug.rest
+	wait_for screen_shows "status 0"
+	! screen_shows "of 2.0 MiB"
+	screen_shows "fetched, 2.0 MiB"
+	rm -r "$cache"
+	DEBUGINFOD_URLS=$url opfs fetch 2>told
+	[ ! -s told ]
 }
 
 @test "a binary, or a build-id, may be named" {

@@ -7,8 +7,10 @@ every path that it is asked for, a line each.
 """
 
 import http.server
+import os
 import sys
 import threading
+import time
 
 HOW = sys.argv[1]
 FILE = sys.argv[2] if len(sys.argv) > 2 else None
@@ -48,6 +50,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
             data = f.read()
         self.head(len(data))
         self.wfile.write(data[: len(data) // 2])
+
+    def in_halves(self):
+        """The second half once there is FILE.rest."""
+        with open(FILE, "rb") as f:
+            data = f.read()
+        self.head(len(data))
+        self.wfile.write(data[: len(data) // 2])
+        self.wfile.flush()
+        while not os.path.exists(FILE + ".rest"):
+            time.sleep(0.05)
+        self.wfile.write(data[len(data) // 2 :])
 
     def text(self):
         self.head()
