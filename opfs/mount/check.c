@@ -141,8 +141,8 @@ static int has_samples(const char *path, struct err *err)
 	if (stat(strbuf_str(&samples), &st))
 		return 0;
 	return err_set(err, -EBUSY,
-		       "%s: this is a session directory: a mount would hide what is in "
-		       "it; SESSION_DIR comes first, MOUNTPOINT last",
+		       "%s: this is a session directory, which a mount would hide: "
+		       "mount on another, as in \"opfs mount SESSION_DIR ~/opfs\"",
 		       path);
 }
 
