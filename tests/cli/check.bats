@@ -98,7 +98,8 @@ closed_session()
 	END
 	check current | grep -q 'current: whole: .*readable; without a MANIFEST'
 	mksession <<-'END'
-		{"files": [{"app": "/bin/true"}], "live": [2, 1700000000000000000, "live"]}
+		{"files": [{"app": "/bin/true"}],
+		 "live": [2, 1700000000000000000, "live"]}
 	END
 	check current | grep -q 'current: whole: .*not closed: it is being recorded, or'
 	printf 'garbage' >"$(find s/samples/current -type f -name 'CPU*' | head -1)"

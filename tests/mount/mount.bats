@@ -64,6 +64,13 @@ live() {
 	unmount "$D/mnt"
 }
 
+@test "a mount on /dev is ready, and shows what it has" {
+	need_root
+	two_sessions
+	timeout 60 unshare -m sh -c '"$0" mount --session-dir "$1" /dev &&
+		cat /dev/current/report && umount /dev' "$OPFS" "$D" | grep -q one
+}
+
 @test "the foreground mount ends with SIGTERM, SIGINT and umount, and unmounts" {
 	two_sessions
 	for how in TERM INT umount; do
