@@ -55,16 +55,19 @@ static int none(const char *dir, const struct names *all, const char *typed,
 }
 
 /* Has it what reports are made of, or what a collector makes first?  0, -ENOENT: there is
- * nothing of that name any more, or -EINVAL. */
+ * nothing of that name any more, -EACCES, or -EINVAL. */
 static int check_session(int samples_fd, const char *name)
 {
 	static const char *const signs[] = { "{root}", "{kern}", "stats" };
 	CLEANUP(close_fd) int fd = coll_session_dir(samples_fd, name);
 
-	for (size_t i = 0; fd >= 0 && i < sizeof(signs) / sizeof(signs[0]); i++)
+	for (size_t i = 0; fd >= 0 && i < sizeof(signs) / sizeof(signs[0]); i++) {
 		if (!faccessat(fd, signs[i], F_OK, AT_SYMLINK_NOFOLLOW))
 			return 0;
-	return fd == -ENOENT ? fd : -EINVAL;
+		if (errno == EACCES)
+			return -EACCES;
+	}
+	return fd == -ENOENT || fd == -EACCES ? fd : -EINVAL;
 }
 
 int coll_named_find(int samples_fd, const char *dir, const struct names *all,
@@ -81,6 +84,11 @@ int coll_named_find(int samples_fd, const char *dir, const struct names *all,
 	if (!rc)
 		return 0;
 	escape_text(&shown, *name);
+	if (rc == -EACCES)
+		return err_set(err, rc,
+			       "%s/samples/%s: permission denied: its owner has to allow "
+			       "it, with chmod u+rwx, or do it",
+			       dir, strbuf_str(&shown));
 	return err_set(err, -EINVAL,
 		       "%s/samples/%s is not a session (it holds neither samples nor "
 		       "figures): it is left as it is",

@@ -177,9 +177,11 @@ struct row {
 	const char *name;
 	uint64_t start_ns, end_ns; /* 0: not known */
 	uint64_t bytes;
+	bool counted; /* it has figures: OProfile's have none */
 	struct spec_stats stats;
 	struct strbuf events;
 	bool live;
+	int rc; /* why it cannot be read, or 0 */
 };
 
 static int add_event(void *ctx, struct spec_session_file *file)
@@ -214,8 +216,11 @@ static bool read_row(const struct job *j, const char *name, struct row *r)
 	struct err err = { 0 };
 
 	*r = (struct row){ .name = name };
-	if (fd < 0)
-		return true; /* removed meanwhile */
+	if (fd < 0) {
+		r->rc = fd;
+		return true;
+	}
+	r->counted = !faccessat(fd, "stats", F_OK, AT_EACCESS);
 	r->bytes = coll_keeper_disk_usage(j->samples_fd, name);
 	if (spec_stats_read(fd, &r->stats, &err))
 		log_warn("%s: %s", name, err.msg);
@@ -242,16 +247,30 @@ static uint64_t seconds(const struct row *r)
 static void print_row(const struct row *r)
 {
 	CLEANUP(strbuf_fini) struct strbuf start = { 0 }, name = { 0 }, events = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf samples = { 0 }, lost = { 0 };
 
+	if (r->counted) {
+		strbuf_printf(&samples, "%" PRIu64, r->stats.value[SPEC_STAT_STORED]);
+		strbuf_printf(&lost, "%" PRIu64, spec_stats_lost(&r->stats));
+	}
 	if (r->start_ns)
 		spec_clock_utc(r->start_ns / SPEC_NS_PER_S * SPEC_NS_PER_S, &start);
 	/* what somebody else called them does nothing to a terminal */
 	escape_text(&name, r->name);
 	escape_text(&events, strbuf_str(&r->events));
-	printf("%-22s %-20s %7" PRIu64 "s %10" PRIu64 " %8" PRIu64 " %8" PRIu64 "K %s\n",
-	       strbuf_str(&name), start.len ? strbuf_str(&start) : "-", seconds(r),
-	       r->stats.value[SPEC_STAT_TAKEN], spec_stats_lost(&r->stats),
-	       r->bytes >> 10, events.len ? strbuf_str(&events) : "-");
+	printf("%-22s %-20s %7" PRIu64 "s %10s %8s %8" PRIu64 "K %s\n", strbuf_str(&name),
+	       start.len ? strbuf_str(&start) : "-", seconds(r),
+	       samples.len ? strbuf_str(&samples) : "-",
+	       lost.len ? strbuf_str(&lost) : "-", r->bytes >> 10,
+	       events.len ? strbuf_str(&events) : "-");
+}
+
+static void add_figure(struct json *out, const char *key, const struct row *r, uint64_t n)
+{
+	if (r->counted)
+		json_count(out, key, n);
+	else
+		json_none(out, key);
 }
 
 static void add_json(struct json *out, const struct row *r)
@@ -265,18 +284,27 @@ static void add_json(struct json *out, const struct row *r)
 	json_text(out, "name", r->name);
 	json_text(out, "start", start.len ? strbuf_str(&start) : NULL);
 	json_count(out, "seconds", seconds(r));
-	json_count(out, "samples", r->stats.value[SPEC_STAT_TAKEN]);
-	json_count(out, "lost", spec_stats_lost(&r->stats));
+	add_figure(out, "samples", r, r->stats.value[SPEC_STAT_STORED]);
+	add_figure(out, "lost", r, spec_stats_lost(&r->stats));
 	json_count(out, "bytes", r->bytes);
 	json_text(out, "events", strbuf_str(&r->events));
 	json_flag(out, "open", r->live);
 	json_close(out, '}');
 }
 
+static void tell_unread(const struct row *r)
+{
+	fflush(stdout); /* both are read in the order they were told */
+	log_err("session %s cannot be read: %s%s", r->name, strerror(-r->rc),
+		r->rc == -EACCES ? " (its owner can: chmod o+rx)" : "");
+}
+
 static int list(struct job *j, char **names, size_t nr, struct err *err)
 {
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
 	struct json out = { .out = &text };
+
+	int rc = 0;
 
 	(void)names;
 	(void)nr;
@@ -292,10 +320,16 @@ static int list(struct job *j, char **names, size_t nr, struct err *err)
 		for (int tries = 0;
 		     !read_row(j, j->names.data[i], &r) && tries < MAX_TRIES; tries++)
 			strbuf_fini(&r.events);
-		if (j->json)
+		if (r.rc == -ENOENT) /* removed meanwhile */
+			continue;
+		if (r.rc) {
+			tell_unread(&r);
+			rc = r.rc;
+		} else if (j->json) {
 			add_json(&out, &r);
-		else
+		} else {
 			print_row(&r);
+		}
 		strbuf_fini(&r.events);
 	}
 	if (j->json) {
@@ -303,7 +337,7 @@ static int list(struct job *j, char **names, size_t nr, struct err *err)
 		json_close(&out, ']');
 		puts(strbuf_str(&text));
 	}
-	return strbuf_error(&text);
+	return rc ? rc : strbuf_error(&text);
 }
 
 /* ---- rename, remove */
@@ -466,7 +500,11 @@ static int command(const struct opt_program *p, int argc, char **argv, size_t mi
 		rc = run(&j, words + 1, nr, &err);
 	if (err.code)
 		log_err("%s", err.msg);
-	return rc || fflush(stdout) ? EXIT_FAILED : 0;
+	if (fflush(stdout) || ferror(stdout)) {
+		log_err("standard output: %s", strerror(errno));
+		return EXIT_FAILED;
+	}
+	return rc ? EXIT_FAILED : 0;
 }
 
 int coll_sessions_list(int argc, char **argv)

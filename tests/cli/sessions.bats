@@ -37,8 +37,8 @@ made() {
 	[[ "${lines[2]}" == two*Z*"TIMER:1000000"* ]]
 	oc list -d "$dir" --json >list.json
 	[ "$(jq -r '.[].name' list.json | xargs)" = 'one two' ]
-	taken=$(cat "$dir/samples/one/stats/total_samples")
-	jq -e --argjson taken "$taken" '.[0] | .samples == $taken and
+	stored=$(cat "$dir/samples/one/stats/stored_samples")
+	jq -e --argjson stored "$stored" '.[0] | .samples == $stored and
 		.open == false and .bytes > 0 and .events == "TIMER:1000000" and
 		(.start | test("Z$"))' list.json
 	# the directory is found as other commands find it
@@ -49,6 +49,39 @@ made() {
 	[[ "$output" == *"nowhere: no session directory"*"--session-dir"* ]]
 	mkdir -p empty/samples
 	[ "$(oc list -d empty --json | jq length)" = 0 ]
+}
+
+@test "list tells samples that are stored, and none where nothing counted them" {
+	oc record -o "$dir" --session none -e TIMER:1000000 --image=/no/such -- sh -c \
+		'i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done' 2>made
+	made one
+	rm -r "$dir/samples/one/stats"
+	run -0 oc list -d "$dir"
+	[[ "${lines[1]}" == none*"s          0        0 "* ]]
+	[[ "${lines[2]}" == one*"s          -        - "* ]]
+	oc list -d "$dir" --json | jq -e '.[0].samples == 0 and .[1].samples == null and
+		.[1].lost == null'
+	run -1 bash -c '"$1" list -d "$2" >/dev/full' - "$OPFS_BIN/opcollect" "$dir"
+	[[ "$output" == *"standard output: No space left"* ]]
+}
+
+@test "a session that may not be read is told as such by list, rename and remove" {
+	local nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+
+	need_others
+	made one two
+	chmod -R a+rX .
+	chmod 755 "$BATS_FILE_TMPDIR" "$BATS_RUN_TMPDIR"
+	chmod 000 "$dir/samples/one"
+	chmod 777 "$dir/samples"
+	run -1 --separate-stderr "${nobody[@]}" "$OPFS_BIN/opcollect" list -d "$dir"
+	[[ "$output" == *two* && "$output" != *one* ]]
+	[[ "$stderr" == *"session one cannot be read: Permission denied"*"chmod"* ]]
+	for command in 'rename one three' 'remove one'; do
+		run -1 "${nobody[@]}" "$OPFS_BIN/opcollect" $command -d "$dir"
+		[[ "$output" == *"samples/one: permission denied"* ]]
+	done
+	[ -d "$dir/samples/one" ]
 }
 
 @test "rename gives a session a name that is free, and its reports stay" {
