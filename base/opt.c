@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "base/strbuf.h"
+#include "base/output.h"
 #include "base/suggest.h"
 
 #ifndef OPFS_VERSION
@@ -281,8 +282,7 @@ static enum opt_result apply_common(const struct opt_program *prog, enum common 
 	default:
 		print_help(prog, stdout);
 	}
-	fflush(stdout);
-	return OPT_DONE;
+	return output_end(prog->name) ? OPT_FAILED : OPT_DONE;
 }
 
 static enum opt_result apply(const struct opt_program *prog, const struct opt *o,

@@ -43,21 +43,24 @@ struct opt_program {
 };
 
 enum opt_result {
-	OPT_RUN,   /* go on: operands start at argv[*first] */
-	OPT_DONE,  /* help or version was printed */
-	OPT_WRONG, /* wrong usage, told to stderr */
+	OPT_RUN,    /* go on: operands start at argv[*first] */
+	OPT_DONE,   /* help or version was printed */
+	OPT_FAILED, /* they could not be written, told to stderr */
+	OPT_WRONG,  /* wrong usage, told to stderr */
 };
 
 /* The name that @name is another one of, or @name. */
 const char *opt_name(const struct opt_alias *aliases, const char *name);
 
 /* The exit status for wrong usage. */
-enum { OPT_EXIT_USAGE = 2 };
+enum { OPT_EXIT_FAILED = 1, OPT_EXIT_USAGE };
 
 /* The exit status where the result is not OPT_RUN. */
 static inline int opt_exit(enum opt_result result)
 {
-	return result == OPT_DONE ? 0 : OPT_EXIT_USAGE;
+	return result == OPT_DONE     ? 0
+	       : result == OPT_FAILED ? OPT_EXIT_FAILED
+				      : OPT_EXIT_USAGE;
 }
 
 extern bool opt_verbose; /* -V was given */

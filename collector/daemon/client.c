@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/output.h"
 #include "collector/daemon/config.h"
 #include "collector/daemon/control.h"
 
@@ -80,7 +81,7 @@ static int find_socket(struct client *c, struct coll_config *config, struct err 
 	return rc;
 }
 
-static int ask(struct client *c, const char *const *words, size_t nr, const char *command)
+static int ask(struct client *c, const char *const *words, size_t nr, const char *program)
 {
 	CLEANUP(coll_config_fini) struct coll_config config = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf answer = { 0 };
@@ -90,7 +91,7 @@ static int ask(struct client *c, const char *const *words, size_t nr, const char
 	if (!rc)
 		rc = coll_control_ask(c->socket, words, nr, &answer, &err);
 	/* what was asked for is so */
-	if (!strcmp(command, "shutdown") && (rc == -ECONNREFUSED || rc == -EPIPE)) {
+	if (!strcmp(words[0], "shutdown") && (rc == -ECONNREFUSED || rc == -EPIPE)) {
 		if (rc == -ECONNREFUSED)
 			log_note("no daemon runs (nobody listens at %s)", c->socket);
 		else
@@ -103,7 +104,7 @@ static int ask(struct client *c, const char *const *words, size_t nr, const char
 	}
 	if (answer.len)
 		printf("%s\n", strbuf_str(&answer));
-	return fflush(stdout) ? EXIT_FAILED : 0;
+	return output_end(program) ? EXIT_FAILED : 0;
 }
 
 static const struct command {
@@ -172,7 +173,7 @@ int coll_client(int argc, char **argv)
 		return opt_exit(result);
 	if (c.json)
 		words[1] = "json";
-	return ask(&c, words, words[1] ? 2 : 1, name);
+	return ask(&c, words, words[1] ? 2 : 1, cmd->name);
 }
 
 /* ---- set */
@@ -274,5 +275,5 @@ int coll_client_set(int argc, char **argv)
 			program.name);
 		return EXIT_USAGE;
 	}
-	return ask(&c, (const char *const *)c.words.data, c.words.len, "set");
+	return ask(&c, (const char *const *)c.words.data, c.words.len, program.name);
 }

@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/output.h"
 #include "collector/daemon/commands.h"
 #include "collector/daemon/log.h"
 #include "collector/daemon/options.h"
@@ -117,7 +118,7 @@ int coll_daemon_config(int argc, char **argv)
 	}
 	coll_config_print(&config, &text);
 	fputs(strbuf_str(&text), stdout);
-	return strbuf_error(&text) || fflush(stdout) ? EXIT_FAILED : 0;
+	return output_end(config_program.name) || strbuf_error(&text) ? EXIT_FAILED : 0;
 }
 
 /* ---- running */

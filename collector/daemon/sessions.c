@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "base/names.h"
 #include "base/opt.h"
+#include "base/output.h"
 #include "collector/daemon/client.h"
 #include "collector/daemon/keeper.h"
 #include "collector/daemon/named.h"
@@ -168,7 +169,7 @@ static int check_idle(const struct job *j, const char *name, int *lock_fd,
 						       : " (of a daemon, \"opcollect "
 							 "save NAME\" closes it, and "
 							 "\"reset\" empties it)");
-	return *lock_fd < 0 ? *lock_fd : 0;
+	return *lock_fd < 0 ? err_add(err, *lock_fd, "%s", strbuf_str(&j->dir)) : 0;
 }
 
 /* ---- list */
@@ -494,17 +495,16 @@ static int command(const struct opt_program *p, int argc, char **argv, size_t mi
 	rc = open_dir(&j, &err);
 	/* who may not write there may be one of those who may tell the daemon */
 	if (!rc && run == remove_sessions && !j.given && !j.dry_run &&
-	    faccessat(j.samples_fd, ".", W_OK, AT_EACCESS))
+	    faccessat(j.samples_fd, ".", W_OK, AT_EACCESS)) {
+		log_note("%s/samples: %s: the daemon is asked", strbuf_str(&j.dir),
+			 strerror(errno));
 		return coll_client(argc, argv);
+	}
 	if (!rc)
 		rc = run(&j, words + 1, nr, &err);
 	if (err.code)
 		log_err("%s", err.msg);
-	if (fflush(stdout) || ferror(stdout)) {
-		log_err("standard output: %s", strerror(errno));
-		return EXIT_FAILED;
-	}
-	return rc ? EXIT_FAILED : 0;
+	return output_end(p->name) || rc ? EXIT_FAILED : 0;
 }
 
 int coll_sessions_list(int argc, char **argv)

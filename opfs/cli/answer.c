@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "base/output.h"
+
 enum { FORMAT_VERSION = 1 };
 
 int answer_set_json(void *ctx, const char *arg, struct err *err)
@@ -69,5 +71,5 @@ int answer_end(struct cli *c, const char *program)
 		}
 		fwrite(text->data, 1, text->len, stdout);
 	}
-	return cli_flush(program);
+	return output_end(program);
 }

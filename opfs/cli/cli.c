@@ -90,20 +90,6 @@ int cli_failed(const char *program, const char *path, const struct err *err)
 	return CLI_FAILED;
 }
 
-int cli_flush(const char *program)
-{
-	int code;
-
-	errno = 0;
-	if (!fflush(stdout) && !ferror(stdout))
-		return CLI_OK;
-	code = errno;
-	if (code != EPIPE)
-		fprintf(stderr, "%s: standard output: %s\n", program,
-			code ? strerror(code) : "could not be written");
-	return CLI_FAILED;
-}
-
 int cli_write(const char *program, const char *data, size_t len, const char *path)
 {
 	struct err err;

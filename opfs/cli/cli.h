@@ -78,8 +78,5 @@ int cli_failed(const char *program, const char *path, const struct err *err);
 /* Writes to standard output: 0, or CLI_FAILED, told but for a pipe that nobody reads. */
 int cli_write(const char *program, const char *data, size_t len, const char *path);
 int cli_write_text(const char *program, const struct text *text, const char *path);
-/* Ends output: 0, or CLI_FAILED if any of it could not be written (told, but for a pipe
- * that nobody reads any more). */
-int cli_flush(const char *program);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/escape.h"
+#include "base/output.h"
 #include "libspec/name/glob.h"
 #include "opfs/cli/answer.h"
 #include "opfs/cli/show.h"
@@ -183,7 +184,7 @@ static int judge_rows(const struct diff *d, const struct view *v)
 	size_t grown = list_grown(d, v);
 	size_t unknown = tell_unknown(v) + tell_nothing_before(v);
 
-	if (cli_flush(program.name))
+	if (output_end(program.name))
 		return DIFF_UNKNOWN;
 	if (grown)
 		fprintf(stderr, "%s: %zu row%s grew by more than %g %%\n", program.name,

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/escape.h"
 #include "base/number.h"
+#include "base/output.h"
 #include "base/vec.h"
 #include "opfs/cli/cli.h"
 #include "opfs/cli/download.h"
@@ -507,5 +508,5 @@ int opfs_fetch_main(const struct report_set *reports, int argc, char **argv)
 	download_end_by_signal();
 	if (rc == -ENOMEM)
 		fprintf(stderr, "%s: out of memory\n", program.name);
-	return cli_flush(program.name) || f.missing || rc ? CLI_FAILED : status;
+	return output_end(program.name) || f.missing || rc ? CLI_FAILED : status;
 }

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/escape.h"
 #include "base/number.h"
+#include "base/output.h"
 #include "base/progress.h"
 #include "base/strbuf.h"
 #include "libspec/session/session.h"
@@ -278,5 +279,5 @@ int opfs_keep_main(const struct report_set *reports, int argc, char **argv)
 	cache_free(cache);
 	sym_server_free(server);
 	cli_fini(&k.cli);
-	return cli_flush(program.name) ? CLI_FAILED : status;
+	return output_end(program.name) ? CLI_FAILED : status;
 }

@@ -329,6 +329,7 @@ enum mount_words mount_options_parse(struct mount_options *o, int argc, char **a
 		switch (opt_parse(&program, argc, argv, o, &first)) {
 		case OPT_DONE:
 			return MOUNT_WORDS_DONE;
+		case OPT_FAILED:
 		case OPT_WRONG:
 			return MOUNT_WORDS_WRONG;
 		case OPT_RUN:

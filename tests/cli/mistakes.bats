@@ -98,3 +98,12 @@ run_table() {
 	echo "$two"
 	[ "$two" = "opfs ls: $d/data: this session directory $remedy" ]
 }
+
+@test "what cannot be written is a failure, also of help" {
+	for command in 'opfs --help' 'opfs --version' 'opfs help cat' 'opcollect --help' \
+		'opcollect record -h' 'opcollect config' 'opcollect list -d good'; do
+		run -0 run_case "$command >/dev/full"
+		echo "$output"
+		[[ "$output" == *"standard output: No space left on device"*"status 1" ]]
+	done
+}
