@@ -84,6 +84,22 @@ static const struct coll_source_ops replay_ops = {
 	.free = replay_free,
 };
 
+/* Another file than was meant is refused before a session is touched. */
+static int begin(struct coll_stream_fd *in, const char *path, struct err *err)
+{
+	struct err why = { 0 };
+	int rc = coll_stream_fd_begin(in, &why);
+
+	if (!rc)
+		return 0;
+	if (!why.code)
+		return err_errno(err, rc, "%s", path);
+	return err_set(err, rc, "%s: %s%s", path, why.msg,
+		       rc == -EBADMSG ? "; give what \"opcollect record --source=kernel "
+					"--save-stream=FILE\" wrote"
+				      : "");
+}
+
 static int open_replay(const struct coll_source_want *w, struct coll_source **out,
 		       char notes[256], struct err *err)
 {
@@ -103,6 +119,7 @@ static int open_replay(const struct coll_source_want *w, struct coll_source **ou
 	}
 	s->base.ops = &replay_ops;
 	rc = coll_stream_fd_init(&s->in, fd, -1, err);
+	rc = rc ? rc : begin(&s->in, w->path, err);
 	if (rc) {
 		replay_free(&s->base);
 		return rc;

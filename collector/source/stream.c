@@ -577,6 +577,14 @@ static int check_hello(uint32_t code, const struct note *n, struct err *err)
 	return 0;
 }
 
+int coll_stream_check(const uint64_t words[COLL_STREAM_START], struct err *err)
+{
+	const struct note n = { OPK_HEAD_ARG(words[1]), OPK_HEAD_LEN(words[1]),
+				words + 2 };
+
+	return check_hello(words[0] == OPK_ESCAPE ? OPK_HEAD_CODE(words[1]) : 0, &n, err);
+}
+
 static int take_note(struct coll_stream *s, uint32_t code, const struct note *n,
 		     struct err *err)
 {

@@ -78,6 +78,11 @@ void coll_stream_fini(struct coll_stream *s);
 /* Samples of the counter are of this event. */
 void coll_stream_map(struct coll_stream *s, uint32_t counter, uint32_t event);
 
+enum { COLL_STREAM_START = 3 }; /* words that tell whether it is a stream */
+
+/* Do streams begin so?  0, or -EPROTO or -EBADMSG as coll_stream_feed(). */
+int coll_stream_check(const uint64_t words[COLL_STREAM_START], struct err *err);
+
 /**
  * coll_stream_feed - takes records
  * @words: as read; 8-byte aligned

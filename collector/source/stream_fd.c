@@ -2,6 +2,7 @@
 #include "collector/source/stream_fd.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -41,6 +42,29 @@ int coll_stream_fd_end(struct coll_stream_fd *f)
 
 	f->have = 0;
 	return coll_stream_end(&f->stream, left);
+}
+
+int coll_stream_fd_begin(struct coll_stream_fd *f, struct err *err)
+{
+	const size_t wanted = COLL_STREAM_START * WORD;
+
+	while (f->have < wanted) {
+		struct pollfd ready = { .fd = f->fd, .events = POLLIN };
+		ssize_t n = read(f->fd, (uint8_t *)f->buf + f->have, wanted - f->have);
+
+		if (n < 0 && errno != EAGAIN && errno != EINTR)
+			return -errno;
+		if (!n)
+			return err_set(err, -EBADMSG,
+				       f->have ? "it ends before a stream of the "
+						 "driver's event buffer has begun"
+					       : "it is empty");
+		if (n < 0)
+			poll(&ready, 1, -1);
+		else
+			f->have += (size_t)n;
+	}
+	return coll_stream_check(f->buf, err);
 }
 
 int coll_stream_fd_read(struct coll_stream_fd *f)

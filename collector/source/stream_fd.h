@@ -23,6 +23,10 @@ enum coll_read { COLL_READ_END, COLL_READ_SOME, COLL_READ_LATER };
 int coll_stream_fd_init(struct coll_stream_fd *f, int fd, int save_fd, struct err *err);
 void coll_stream_fd_fini(struct coll_stream_fd *f);
 
+/* Reads so much that it is certain whether it is a stream, and keeps that for
+ * coll_stream_fd_read(); waits for it.  0 or -errno. */
+int coll_stream_fd_begin(struct coll_stream_fd *f, struct err *err);
+
 /**
  * coll_stream_fd_read - one read, and what it brought to the stream's consumer
  * Returns COLL_READ_END at the end (the consumer has everything then), COLL_READ_LATER

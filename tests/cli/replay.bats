@@ -465,6 +465,35 @@ bye"
 	run -2 --separate-stderr replay
 }
 
+@test "what is not a stream leaves \"current\" alone" {
+	mkstream >good <<-END
+	hello
+	$two_images
+	cookie 1
+	sample 1 times=7
+	END
+	run -0 replay good
+	mkstream <<<'hello version=2' >newer
+	printf 'OPFS' >short
+	mkfifo pipe
+	for file in /etc/passwd /dev/null newer short . -; do
+		run -1 --separate-stderr replay "$file" < <(echo 'no stream, from a pipe')
+		[[ $stderr = "opcollect replay: $file: "* ]]
+		[ "$(ls "$D/samples")" = current ]
+		is stored_samples 7
+	done
+	# a pipe that brings it byte by byte is read from its beginning
+	head -c 30 good >first
+	tail -c +31 good >rest
+	(for ((i = 0; i < 30; i++)); do
+		head -c 1 <&3
+	done 3<first && cat rest) >pipe &
+	run -0 replay pipe
+	wait
+	is stored_samples 7
+	[ "$(ls "$D/samples" | wc -l)" = 2 ]
+}
+
 @test "a stream that was cut short keeps what it has" {
 	mkstream <<-END >whole
 	hello
