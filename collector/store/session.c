@@ -408,6 +408,11 @@ int coll_session_name_check(const char *name, struct err *err)
 	if (!strcmp(name, "current"))
 		return err_set(err, -EINVAL,
 			       "\"current\" is the session that is being written");
+	if (spec_session_is_hidden(name))
+		return err_set(err, -EINVAL,
+			       "\"%s\" cannot name a session: paths and the mount have "
+			       "something else of that name; choose another",
+			       name);
 	return 0;
 }
 

@@ -132,6 +132,20 @@ int spec_session_stat(int samples_fd, const char *name, const uid_t *trusted,
 	return fstat(fd, st) ? -errno : 0;
 }
 
+bool spec_session_is_hidden(const char *name)
+{
+#define ROOT(entry, kind) entry,
+	static const char *const entries[] = {
+#include "libspec/session/root_list.h"
+	};
+#undef ROOT
+
+	for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++)
+		if (!strcmp(name, entries[i]))
+			return true;
+	return false;
+}
+
 int spec_session_names(int samples_fd, const uid_t *trusted, struct names *out,
 		       struct err *err)
 {

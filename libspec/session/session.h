@@ -35,6 +35,10 @@ enum spec_session_from spec_session_dir(const char *given, struct strbuf *out);
 /* Which one a program records into: @given, $OPFS_SESSION_DIR or ./oprofile_data. */
 const char *spec_session_dir_to_write(const char *given);
 
+/* Is this the name of something else in the root of paths (root_list.h)?  A session that
+ * is called so is found as it is listed only: "%52EADME". */
+bool spec_session_is_hidden(const char *name);
+
 /*
  * Where several users may store sessions and others read them, a link among them leads
  * where only the reading process may go, and what is mounted there may never answer.

@@ -27,9 +27,9 @@
 enum { MAX_TRIES = 10 };
 
 const struct root_entry tree_root_entries[TREE_ROOT_ENTRIES] = {
-	{ "README", PLACE_ROOT_FILE },
-	{ "status", PLACE_ROOT_FILE },
-	{ "events", PLACE_EVENTS },
+#define ROOT(name, kind) { name, PLACE_##kind },
+#include "libspec/session/root_list.h"
+#undef ROOT
 };
 
 const struct root_entry *tree_root_entry(const char *name)

@@ -286,8 +286,8 @@ tells() {
 	grep -q '^# event ' "$dir/samples/before/MANIFEST"
 	run -1 ctl save before
 	[[ "$output" == *"before already"* ]]
-	for name in current . .hidden a/b "$(printf 'a\nb')" 2026-11-21T09-00-00Z \
-		"$(printf '%0300d' 0)"; do
+	for name in current README events . .hidden a/b "$(printf 'a\nb')" \
+		2026-11-21T09-00-00Z "$(printf '%0300d' 0)"; do
 		run -1 ctl save "$name"
 		echo "$output"
 		[ ! -e "$dir/samples/.hidden" ]

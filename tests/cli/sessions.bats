@@ -95,8 +95,8 @@ made() {
 	[[ "$output" == *"session two already"* ]]
 	run -1 oc rename -d "$dir" one four
 	[[ "$output" == *"no session one"* ]]
-	for name in current . .. .x a/b ../x 2026-11-21T09-00-00Z "$(printf 'a\nb')" \
-		''; do
+	for name in current README status . .. .x a/b ../x 2026-11-21T09-00-00Z \
+		"$(printf 'a\nb')" ''; do
 		run -1 oc rename -d "$dir" three "$name"
 		echo "$output"
 	done

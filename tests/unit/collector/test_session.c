@@ -122,15 +122,16 @@ Test(coll_session, samples_that_have_no_name_yet_get_one)
 
 Test(coll_session, names_that_could_not_be_shown_are_refused)
 {
-	static const char *const wrong[] = {
-		"", ".", ".x", "a/b", "..", "current", "a\nb"
-	};
+	static const char *const wrong[] = { "",       ".",       ".x",   "a/b",
+					     "..",     "current", "a\nb", "README",
+					     "status", "events" };
 	struct err err = { 0 };
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		cr_expect_eq(coll_session_name_check(wrong[i], &err), -EINVAL, "%s",
 			     wrong[i]);
 	cr_expect_eq(coll_session_name_check("before the change", &err), 0);
+	cr_expect_eq(coll_session_name_check("README.old", &err), 0);
 	cr_expect_not(coll_session_name_is_time("before"));
 	cr_expect(coll_session_name_is_time("2026-11-21T09-00-00Z-2"));
 }
