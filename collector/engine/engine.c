@@ -2,6 +2,7 @@
 #include "collector/engine/engine.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -217,9 +218,13 @@ void coll_engine_note_limits(struct coll_engine *e)
 		char text[256];
 
 		kernel |= ev->spec.kernel && !ev->user_only;
-		log_debug(LOG_RECORD, "%s: a sample every %llu (0: %llu a second)",
-			  ev->spec.event.name, (unsigned long long)ev->period,
-			  (unsigned long long)ev->rate_hz);
+		if (!ev->period)
+			log_debug(LOG_RECORD, "%s: %" PRIu64 " samples a second",
+				  ev->spec.event.name, ev->rate_hz);
+		else
+			log_debug(LOG_RECORD, "%s: a sample every %" PRIu64 "%s",
+				  ev->spec.event.name, ev->period,
+				  ev->spec.event.is_time ? " ns" : "");
 		if (!ev->user_only)
 			continue;
 		snprintf(text, sizeof(text),

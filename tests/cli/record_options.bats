@@ -170,6 +170,14 @@ verbose() {
 
 # ---- what perf's users write
 
+@test "-V tells of each event how often a sample is taken" {
+	run -0 record -V -e TIMER:2000000,page-faults:7 -- true
+	[[ "$output" == *"TIMER: a sample every 2000000 ns"* ]]
+	[[ "$output" == *"page-faults: a sample every 7"$'\n'* ]]
+	run -0 record -V -F 99 -e page-faults -- true
+	[[ "$output" == *"page-faults: 99 samples a second"* ]]
+}
+
 @test "--session records into a session of its name, once, and again with --append" {
 	opcollect() { "$OPFS_BIN/opcollect" "$@"; }
 	cd "$BATS_TEST_TMPDIR"
