@@ -48,6 +48,10 @@ static int check_path(const char *name)
 
 static int tell(const char *name, int code, struct err *err)
 {
+	if (!*name)
+		return err_set(err, code,
+			       "the command is an empty word (a variable that is not "
+			       "set?); give a program's name or path");
 	if (code == -ENOENT && !strchr(name, '/'))
 		return err_set(err, code, "%s: command not found in PATH", name);
 	return err_errno(err, code, "%s: cannot be executed", name);
