@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -121,6 +122,33 @@ static void tell_user_only(const struct run *r)
 			 strbuf_str(&labels));
 }
 
+static bool has_label(const struct run *r, const char *label)
+{
+	vec_for(&r->opt.events, e)
+		if (!strcmp(e->label, label))
+			return true;
+	return false;
+}
+
+/* As perf does: a count of user mode only is not taken for all.  Labels stay unique. */
+static int label_user_only(struct run *r, struct err *err)
+{
+	vec_for(&r->opt.events, e) {
+		CLEANUP(strbuf_fini) struct strbuf label = { 0 };
+
+		if (!e->event.user_only)
+			continue;
+		strbuf_printf(&label, "%s:u", e->label);
+		if (strbuf_error(&label))
+			return err_errno(err, -ENOMEM, "events");
+		if (has_label(r, label.data))
+			continue;
+		free(e->label);
+		e->label = TAKE(label.data);
+	}
+	return 0;
+}
+
 static int open_counters(struct run *r, struct err *err)
 {
 	const struct coll_tally_want want = {
@@ -156,9 +184,10 @@ static int prepare(struct run *r, struct err *err)
 		rc = find_places(r, err);
 	if (!rc)
 		rc = open_counters(r, err);
-	if (!rc)
-		tell_user_only(r);
-	return rc;
+	if (rc)
+		return rc;
+	tell_user_only(r);
+	return label_user_only(r, err);
 }
 
 /* ---- what is printed */

@@ -185,3 +185,32 @@ load ../lib/count
 	rows
 	grep -q '"kernel": false' out
 }
+
+@test "what was counted in user mode only is called so, in every format" {
+	need_others
+	[ "$(cat /proc/sys/kernel/perf_event_paranoid)" = 2 ] ||
+		skip "needs paranoid level 2"
+	count=(setpriv --reuid=65534 --regid=65534 --clear-groups "$opcollect" count
+		-e context-switches)
+	run -0 --separate-stderr "${count[@]}" -- true
+	[[ "$output" == *"context-switches:u "*" 0 "* ]]
+	[[ "$stderr" == *"context-switches: no right"* ]]
+	run -0 --separate-stderr "${count[@]}" -b -- true
+	[[ "$output" == "context-switches:u,0,"* ]]
+	"${count[@]}" --json -- true >out
+	[ "$(jq -r '.events[0].label, .intervals[0].counts[0].event' out | uniq)" = \
+		context-switches:u ]
+	# and "-f", where user mode alone was asked for, and both
+	out=$(mktemp /tmp/opfs-count.XXXXXX)
+	chmod 666 "$out"
+	"${count[@]}" -f "$out" -e page-faults:u,page-faults -- true
+	cp "$out" out
+	rm "$out"
+	grep '^context-switches:u ' out
+	[ "$(grep -c '^page-faults:u ' out)" = 1 ]
+	[ "$(grep -c '^page-faults ' out)" = 1 ]
+	# root counts the kernel too
+	need_root
+	run -0 --separate-stderr "$opcollect" count -e context-switches -- true
+	[[ "$output" != *:u* ]]
+}
