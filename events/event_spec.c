@@ -250,7 +250,17 @@ static int split(char *rest, const char *text, struct fields *f, struct ev_spec 
 	return 0;
 }
 
-static int unknown(const struct ev_tables *in, const char *name, struct err *err)
+/* perf's GROUP:NAME: what follows the colon is a word, and none that says which mode. */
+static bool is_tracepoint(const char *rest)
+{
+	struct ev_spec any;
+
+	return rest && isalpha((unsigned char)*rest) &&
+	       strspn(rest, "ukpPhGHDSI") < strcspn(rest, ":") && !set_mode(rest, &any);
+}
+
+static int unknown(const struct ev_tables *in, const char *name, const char *rest,
+		   struct err *err)
 {
 	CLEANUP(strbuf_fini) struct strbuf hint = { 0 };
 
@@ -266,6 +276,11 @@ static int unknown(const struct ev_tables *in, const char *name, struct err *err
 		strbuf_puts(&hint, "opcollect events lists what there is: TIMER, cycles, "
 				   "instructions, cache-misses, page-faults, rNNN for a "
 				   "raw code, ...");
+	if (is_tracepoint(rest))
+		return err_set(err, -ENOENT,
+			       "event %s:%s: there is no event of this name, and perf's "
+			       "tracepoints are not known here; %s",
+			       name, rest, strbuf_str(&hint));
 	return err_set(err, -ENOENT, "event %s: there is no event of this name; %s", name,
 		       strbuf_str(&hint));
 }
@@ -285,7 +300,7 @@ static int parse(const struct ev_tables *in, const char *syntax, const char *tex
 	if (!*name)
 		return err_set(err, -EINVAL, "event \"%s\": no event name", text);
 	if (!ev_event_find(in, name, &s.event, s.raw_name))
-		return unknown(in, name, err);
+		return unknown(in, name, rest, err);
 	rc = rest ? split(rest, text, &f, &s, err) : 0;
 	rc = rc ? rc : set_count(&f, text, &s, err);
 	rc = rc ? rc : set_flag(&f, f.kernel, "kernel", text, &s.kernel, err);
