@@ -63,6 +63,12 @@ void json_number(struct json *j, uint64_t n)
 	strbuf_printf(j->out, "%" PRIu64, n);
 }
 
+void json_integer(struct json *j, int64_t n)
+{
+	begin(j);
+	strbuf_printf(j->out, "%" PRId64, n);
+}
+
 void json_real(struct json *j, double x)
 {
 	begin(j);

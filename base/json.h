@@ -23,6 +23,7 @@ void json_line(struct json *j);
 
 void json_string(struct json *j, const char *text); /* any bytes; NULL: null */
 void json_number(struct json *j, uint64_t n);
+void json_integer(struct json *j, int64_t n);
 void json_real(struct json *j, double x); /* finite */
 void json_bool(struct json *j, bool x);
 void json_null(struct json *j);

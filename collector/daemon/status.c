@@ -54,6 +54,14 @@ static void add_number(struct facts *f, const char *key, uint64_t n)
 	fact->number = true;
 }
 
+static void add_integer(struct facts *f, const char *key, int n)
+{
+	struct fact *fact = new_fact(f, key);
+
+	snprintf(fact->text, sizeof(fact->text), "%d", n);
+	fact->number = true;
+}
+
 static void add_time(struct facts *f, const char *key, uint64_t seconds)
 {
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
@@ -90,7 +98,10 @@ static void add_settings(const struct daemon *d, struct facts *f)
 	add_number(f, "max-files", e->opt->max_files);
 	strbuf_reset(&text);
 	coll_callgraph_print(&e->opt->callgraph, &text);
-	add_text(f, "callgraph", strbuf_str(&text));
+	if (e->opt->callgraph.how)
+		add_text(f, "callgraph", strbuf_str(&text));
+	else
+		add_integer(f, "callgraph", 0);
 	if (e->source && e->source->copy_bytes)
 		add_number(f, "stack-copy", e->source->copy_bytes);
 	for (size_t i = 0; i < sizeof(as_given) / sizeof(as_given[0]); i++)
@@ -125,8 +136,6 @@ static void add_session(const struct daemon *d, struct facts *f)
 static void add_self(const struct daemon *d, struct facts *f)
 {
 	const struct coll_collect *c = &d->engine.collect;
-	char nice[16];
-
 	add_number(f, "disk-free", daemon_disk_free(d));
 	add_number(f, "memory", rss_bytes());
 	add_number(f, "open-files", c->sink.open + c->stacks.sink.open);
@@ -135,8 +144,7 @@ static void add_self(const struct daemon *d, struct facts *f)
 	add_number(f, "mapped-files", c->images.sightings.used);
 	add_number(f, "open-lookups", coll_asker_open(c->asker));
 	add_number(f, "stuck-lookups", coll_asker_stuck(c->asker));
-	snprintf(nice, sizeof(nice), "%d", d->engine.priority.nice);
-	add_text(f, "nice", nice);
+	add_integer(f, "nice", d->engine.priority.nice);
 	add_number(f, "realtime", d->engine.priority.level);
 }
 
@@ -165,7 +173,9 @@ static void print_json(const struct facts *f, struct strbuf *out)
 	for (size_t i = 0; i < f->nr; i++) {
 		json_line(&j);
 		json_key(&j, f->facts[i].key);
-		if (f->facts[i].number)
+		if (f->facts[i].number && *f->facts[i].text == '-')
+			json_integer(&j, strtoll(f->facts[i].text, NULL, 10));
+		else if (f->facts[i].number)
 			json_number(&j, strtoull(f->facts[i].text, NULL, 10));
 		else
 			json_string(&j, f->facts[i].text);

@@ -395,6 +395,11 @@ tells() {
 		grep -qxF "$fact" <<<"$output"
 		grep -qxF "$fact" status
 	done
+	# in JSON numbers are numbers
+	ctl status --json >json
+	for fact in nice realtime callgraph frequency; do
+		[ "$fact: $(jq ".[\"$fact\"]" json)" = "$(grep "^$fact: " status)" ]
+	done
 	run -0 ctl set --max-files=7
 	grep -qx 'max-files: 7' <<<"$output"
 	run -0 ctl set --stack-limit=1M
