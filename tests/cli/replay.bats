@@ -625,7 +625,7 @@ bye"
 
 @test "\$OPFS_SESSION_DIR is where samples go, unless --session-dir says it" {
 	cd "$BATS_TEST_TMPDIR"
-	: >nothing
+	mkstream >nothing <<<$'hello\nbye'
 	OPFS_SESSION_DIR=$PWD/named run -0 "$OPFS_BIN/opcollect" replay nothing
 	[ -d named/samples/current ]
 	OPFS_SESSION_DIR=$PWD/named run -0 "$OPFS_BIN/opcollect" replay \
