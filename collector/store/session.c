@@ -343,6 +343,27 @@ static int check_abi(int dir_fd, struct err *err)
 		       spec_abi_describe(&abi));
 }
 
+/* What to do about it, before "with --session-dir". */
+static const char *advice(int rc)
+{
+	static const struct {
+		int code;
+		const char *text;
+	} rows[] = {
+		{ ENOSPC, "the disk is full: make room, or give a directory of another" },
+		{ EDQUOT, "your quota is used up: make room, or give another directory" },
+		{ EROFS, "nothing can be written there: give a directory elsewhere" },
+		{ ENOTDIR, "that is no directory: give one" },
+		{ EACCES, "give a directory of yours" },
+		{ EPERM, "give a directory of yours" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].code == -rc)
+			return rows[i].text;
+	return "give another directory";
+}
+
 int coll_session_open(struct coll_session *s, const char *dir, const char *name,
 		      bool append, bool kept, struct err *err)
 {
@@ -375,10 +396,8 @@ int coll_session_open(struct coll_session *s, const char *dir, const char *name,
 		rc = spec_abi_write(dir_fd, &why);
 	if (rc == -EBUSY || rc == -EEXIST || !rc)
 		return rc ? err_set(err, rc, "%s", why.msg) : 0;
-	return err_set(err, rc,
-		       "session %s cannot be written: %s; give a directory of yours with "
-		       "--session-dir",
-		       strbuf_str(&s->dir), why.msg);
+	return err_set(err, rc, "session %s cannot be written: %s; %s with --session-dir",
+		       strbuf_str(&s->dir), why.msg, advice(rc));
 }
 
 bool coll_session_name_is_time(const char *name)
@@ -407,7 +426,8 @@ int coll_session_name_check(const char *name, struct err *err)
 	}
 	if (!strcmp(name, "current"))
 		return err_set(err, -EINVAL,
-			       "\"current\" is the session that is being written");
+			       "\"current\" is the name that collectors write to; "
+			       "choose another name");
 	if (spec_session_is_hidden(name))
 		return err_set(err, -EINVAL,
 			       "\"%s\" cannot name a session: paths and the mount have "

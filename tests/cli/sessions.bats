@@ -262,6 +262,17 @@ no_controls() {
 	end_daemon
 }
 
+@test "a session that cannot be written is told with what fits the reason" {
+	echo >file
+	run -1 oc record -o file -e TIMER -- true
+	[[ "$output" == *"that is no directory: give one with --session-dir"* ]]
+	need_mount_namespace
+	run -1 unshare -m sh -c 'mkdir full &&
+		mount -t tmpfs -o size=4k,nr_inodes=2 none full &&
+		exec "$@"' sh "$OPFS_BIN/opcollect" record -o full -e TIMER -- true
+	[[ "$output" == *"the disk is full: make room"*"with --session-dir"* ]]
+}
+
 @test "current is removed by its full name, when nobody writes it" {
 	oc record -o "$dir" -e TIMER -- true
 	run -1 oc remove -d "$dir" '*'
