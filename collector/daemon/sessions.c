@@ -221,12 +221,12 @@ static bool read_row(const struct job *j, const char *name, struct row *r)
 		r->rc = fd;
 		return true;
 	}
-	r->counted = !faccessat(fd, "stats/stored_samples", F_OK, AT_EACCESS);
 	r->bytes = coll_keeper_disk_usage(j->samples_fd, name);
 	if (spec_stats_read(fd, &r->stats, &err))
 		log_warn("%s: %s", name, err.msg);
 	spec_started_read(fd, &r->start_ns, NULL);
 	if (!spec_live_read(fd, &live, NULL)) {
+		r->counted = true;
 		r->end_ns = live.drained_ns;
 		r->live = !live.closed;
 	}
