@@ -74,7 +74,6 @@ int coll_named_find(int samples_fd, const char *dir, const struct names *all,
 		    const char *typed, const char **name, struct err *err)
 {
 	CLEANUP(strbuf_fini) struct strbuf shown = { 0 };
-
 	int rc;
 
 	*name = coll_named_match(all, typed);
