@@ -6,7 +6,6 @@
 
 #include "base/cleanup.h"
 #include "base/opt.h"
-#include "base/suggest.h"
 
 static char help_word[] = "help", help_option[] = "--help";
 
@@ -35,10 +34,14 @@ void command_describe(const struct commands *c, struct strbuf *out)
 int command_unknown(const struct commands *c, const char *word)
 {
 	CLEANUP(strbuf_fini) struct strbuf meant = { 0 };
+	const char *instead = word ? instead_of(c->instead, word) : NULL;
 	struct nearest near = { .typed = word };
 
 	if (!word) {
 		fprintf(stderr, "%s: which command?\n", c->program);
+	} else if (instead) {
+		fprintf(stderr, "%s: %s: no such command; %s\n", c->program, word,
+			instead);
 	} else {
 		for (size_t i = 0; i < c->nr; i++)
 			nearest_offer(&near, row(c, i)[0]);

@@ -5,17 +5,20 @@
 #include <stddef.h>
 
 #include "base/strbuf.h"
+#include "base/suggest.h"
 
 /* The commands of a program: a table whose rows begin with a name and a line of help,
  * each a const char *. */
 struct commands {
 	const char *program;
 	const void *rows;
-	size_t nr, size; /* of a row */
+	size_t nr, size;               /* of a row */
+	const struct instead *instead; /* of commands of other programs */
 };
-#define COMMANDS(program, table)                                                         \
+#define COMMANDS(program, table, instead)                                                \
 	{                                                                                \
-		program, table, sizeof(table) / sizeof((table)[0]), sizeof((table)[0])   \
+		program, table, sizeof(table) / sizeof((table)[0]), sizeof((table)[0]),  \
+			instead                                                          \
 	}
 
 /* The row of the name @word, or NULL. */

@@ -9,9 +9,8 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/number.h"
-#include "base/strbuf.h"
 #include "base/output.h"
-#include "base/suggest.h"
+#include "base/strbuf.h"
 
 #ifndef OPFS_VERSION
 #define OPFS_VERSION "unknown"
@@ -40,6 +39,7 @@ struct grammar {
 	int n, nr_longs;
 	int help; /* the index of --help */
 	bool topics;
+	const struct instead *instead;
 	struct option longs[2 * MAX_OPTS + 1];
 	char shorts[2 * MAX_OPTS + 3];
 };
@@ -106,7 +106,7 @@ static void grammar_init(struct grammar *g, const struct opt_program *prog)
 {
 	char *shorts = g->shorts;
 
-	*g = (struct grammar){ .topics = prog->topics };
+	*g = (struct grammar){ .topics = prog->topics, .instead = prog->instead };
 	*shorts++ = '+'; /* stop at the first operand */
 	*shorts++ = ':'; /* tell a missing argument from an unknown letter */
 	add_table(g, prog->opts, &shorts);
@@ -213,12 +213,15 @@ static void no_option(const struct grammar *g, const char *word, size_t len,
 	CLEANUP(free_ptr) char *typed = strndup(word, len);
 	CLEANUP(strbuf_fini) struct strbuf meant = { 0 };
 	struct nearest near = { .typed = typed ? typed + strspn(typed, "-") : "" };
+	const char *instead = typed ? instead_of(g->instead, typed) : NULL;
 
-	for (int i = 0; i < g->nr_longs; i++)
+	if (instead)
+		strbuf_printf(&meant, "; %s", instead);
+	for (int i = 0; !instead && len > 2 && i < g->nr_longs; i++)
 		nearest_offer(&near, g->longs[i].name);
 	nearest_tell(&near, "--", &meant);
 	err_set(err, -EINVAL, "%.*s: no such option%s%s", (int)len, word,
-		near.name || g->help ? "" : "; those of a command come behind it",
+		near.name || instead || g->help ? "" : "; those of a command come behind it",
 		strbuf_str(&meant));
 }
 
@@ -239,7 +242,7 @@ static void explain(const struct grammar *g, int answer, const char *word,
 		else if (answer == ':' && at >= 0)
 			err_set(err, -EINVAL, "-%c: needs %s", code, g->opts[at]->arg);
 		else
-			err_set(err, -EINVAL, "-%c: no such option", code);
+			no_option(g, (char[]){ '-', (char)code, '\0' }, 2, err);
 		return;
 	}
 	if (at >= 0 && answer == ':') {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "base/suggest.h"
 
 /*
  * Options as tables.  Parsing stops at the first word that is no option, so that a
@@ -34,6 +35,8 @@ struct opt_program {
 	const struct opt *opts;
 	/* NULL, or other long names, which --help does not list; a NULL ends them */
 	const struct opt_alias *aliases;
+	/* NULL, or options of other programs, as they are written: "-C", "--cpu" */
+	const struct instead *instead;
 	bool topics; /* --verbose=LIST takes words of base/log_topic_list.h */
 	/* NULL, or whether @text, right behind the letter of @o, whose argument is an
 	 * "[ARG]", is meant as that and not as further letters */

@@ -129,3 +129,12 @@ void names_suggest(const struct names *n, const char *typed, struct strbuf *out)
 	if (shown < n->len)
 		strbuf_printf(out, " (and %zu more)", n->len - shown);
 }
+
+const char *instead_of(const struct instead *table, const char *typed)
+{
+	for (; table && table->text; table++)
+		for (int i = 0; i < 2; i++)
+			if (table->typed[i] && !strcmp(table->typed[i], typed))
+				return table->text;
+	return NULL;
+}

@@ -31,6 +31,15 @@ void nearest_tell(const struct nearest *n, const char *before, struct strbuf *ou
 /* The same, and "there are" as the beginning of a list of all. */
 void nearest_tell_all(const struct nearest *n, struct strbuf *out);
 
+/* Words of other programs that are none here, and what to write instead; a row without
+ * ends a table. */
+struct instead {
+	const char *typed[2]; /* the second may be NULL */
+	const char *text;
+};
+/* What to write instead of @typed, or NULL.  @table may be NULL. */
+const char *instead_of(const struct instead *table, const char *typed);
+
 /* "NAME, NAME ... (12 more)", the nearest to @typed first. */
 void names_suggest(const struct names *n, const char *typed, struct strbuf *out);
 

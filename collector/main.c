@@ -42,7 +42,16 @@ static const struct command {
 	{ "events", "list the events that can be sampled", coll_events },
 };
 
-static const struct commands list = COMMANDS("opcollect", commands);
+/* perf's */
+static const struct instead instead[] = {
+	{ { "stat" }, "opcollect count counts events" },
+	{ { "report" }, "opfs cat current/report shows what was recorded" },
+	{ { "top" },
+	  "opcollect daemon records all the time, opfs cat last:10s/report shows" },
+	{ { 0 }, NULL },
+};
+
+static const struct commands list = COMMANDS("opcollect", commands, instead);
 
 static const struct box_kind *const boxes[] = { &coll_answer_box, &coll_table_box };
 

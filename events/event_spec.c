@@ -185,7 +185,7 @@ static const struct modifier {
 	{ 'I', "idle time is sampled as well; leave it out" },
 };
 
-static const char *instead_of(char letter)
+static const char *modifier_instead(char letter)
 {
 	for (size_t i = 0; i < sizeof(modifiers) / sizeof(modifiers[0]); i++)
 		if (modifiers[i].letter == letter)
@@ -210,7 +210,7 @@ static int set_modifiers(const struct fields *f, const char *word, const char *t
 			err, -EINVAL,
 			"event %s: perf's modifier \"%c\" is not known here: %s; u "
 			"and k are known, and %s",
-			text, *other, instead_of(*other), f->syntax);
+			text, *other, modifier_instead(*other), f->syntax);
 	s->user = strchr(word, 'u');
 	s->kernel = strchr(word, 'k');
 	return 1;

@@ -31,7 +31,20 @@ static const struct command commands[] = {
 	{ "fetch", "get debug files that are missing from servers", opfs_fetch_main },
 };
 
-static const struct commands list = COMMANDS("opfs", commands);
+/* perf's, and reports */
+static const struct instead instead[] = {
+	{ { "report" }, "reports are files: opfs cat current/report" },
+	{ { "annotate" }, "reports are files: opfs ls current/annotate" },
+	{ { "script" }, "reports are files: opfs cat current/stacks.folded" },
+	{ { "archive" }, "it is a file: opfs cat current/archive.tar > archive.tar" },
+	{ { "top" }, "reports are files: opfs cat last:10s/report" },
+	{ { "record" }, "opcollect record takes samples" },
+	{ { "stat" }, "opcollect count counts events" },
+	{ { "list" }, "opcollect events lists events, opcollect list sessions" },
+	{ { 0 }, NULL },
+};
+
+static const struct commands list = COMMANDS("opfs", commands, instead);
 
 /* Options without a command.  Returns an exit status. */
 static int general(int argc, char **argv)

@@ -415,6 +415,28 @@ static const char about[] =
 	"1 if\n"
 	"collecting failed, 2 for wrong usage, 127 or 126 if COMMAND cannot be run.";
 
+/* perf's; doc/from-perf.md has more of each */
+static const struct instead instead[] = {
+	{ { "-C", "--cpu" },
+	  "record all CPUs with -a --separate=cpu, and read one: opfs cat "
+	  "current/cpu:0/report" },
+	{ { "-c", "--count" }, "the count is part of the event: -e page-faults:10" },
+	{ { "-t", "--tid" },
+	  "record its process with --separate=thread -p PID, and read one thread: opfs "
+	  "cat current/tid:TID/report" },
+	{ { "-G", "--cgroup" },
+	  "record with -a --separate=thread, and choose one: opfs ls current/cgroup:" },
+	{ { "-b", "--branch-any" }, "there are no branch records here; -g takes stacks" },
+	{ { "-s", "--stat" }, "--separate=thread keeps threads apart" },
+	{ { "-r" }, "write --realtime=PRIORITY" },
+	{ { "--max-stack" }, "write --callgraph=fp,FRAMES" },
+	{ { "--switch-output", "--overwrite" },
+	  "the daemon rotates its session: opcollect daemon --rotate=1m" },
+	{ { "-i", "--no-inherit" }, "children are always sampled; paths choose later" },
+	{ { "-D", "--delay" }, "samples are taken from the start" },
+	{ { 0 }, NULL },
+};
+
 /* -gdwarf is not -g -d warf. */
 static bool is_meant(const struct opt *o, const char *text)
 {
@@ -426,6 +448,7 @@ static const struct opt_program program = {
 	.synopsis = "[OPTIONS] [-p PID[,PID] | -a] [--] [COMMAND [ARGS]]",
 	.about = about,
 	.opts = opts,
+	.instead = instead,
 	.topics = true,
 	.meant = is_meant,
 };
