@@ -221,7 +221,8 @@ static void no_option(const struct grammar *g, const char *word, size_t len,
 		nearest_offer(&near, g->longs[i].name);
 	nearest_tell(&near, "--", &meant);
 	err_set(err, -EINVAL, "%.*s: no such option%s%s", (int)len, word,
-		near.name || instead || g->help ? "" : "; those of a command come behind it",
+		near.name || instead || g->help ? ""
+						: "; those of a command come behind it",
 		strbuf_str(&meant));
 }
 
