@@ -129,6 +129,8 @@ offers_options() {
 		completes 'opfs cat --color=nev' 'opfs cat --color=never'
 		completes 'opcollect record -F m' 'opcollect record -F max'
 		completes "opcollect record -o $W/dat" "opcollect record -o $W/data/"
+		completes 'opcollect remove cur' 'opcollect remove current'
+		completes "opcollect rename -d $D cur" "opcollect rename -d $D current"
 		completes "opcollect record --source=k" "opcollect record --source=kernel"
 		shell_end
 	done
