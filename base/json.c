@@ -116,3 +116,11 @@ void json_none(struct json *j, const char *key)
 	json_key(j, key);
 	json_null(j);
 }
+
+void json_figure(struct json *j, const char *key, bool known, uint64_t n)
+{
+	if (known)
+		json_count(j, key, n);
+	else
+		json_none(j, key);
+}

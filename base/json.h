@@ -32,6 +32,8 @@ void json_text(struct json *j, const char *key, const char *text);
 void json_count(struct json *j, const char *key, uint64_t n);
 void json_flag(struct json *j, const char *key, bool x);
 void json_none(struct json *j, const char *key); /* null */
+/* null if it is not known */
+void json_figure(struct json *j, const char *key, bool known, uint64_t n);
 /* An address: "0x..." in a string, for many readers keep no more than 53 bits of a
  * number. */
 void json_address(struct json *j, uint64_t address);

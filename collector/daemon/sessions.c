@@ -266,14 +266,6 @@ static void print_row(const struct row *r)
 	       events.len ? strbuf_str(&events) : "-");
 }
 
-static void add_figure(struct json *out, const char *key, const struct row *r, uint64_t n)
-{
-	if (r->counted)
-		json_count(out, key, n);
-	else
-		json_none(out, key);
-}
-
 static void add_json(struct json *out, const struct row *r)
 {
 	CLEANUP(strbuf_fini) struct strbuf start = { 0 };
@@ -285,8 +277,8 @@ static void add_json(struct json *out, const struct row *r)
 	json_text(out, "name", r->name);
 	json_text(out, "start", start.len ? strbuf_str(&start) : NULL);
 	json_count(out, "seconds", seconds(r));
-	add_figure(out, "samples", r, r->stats.value[SPEC_STAT_STORED]);
-	add_figure(out, "lost", r, spec_stats_lost(&r->stats));
+	json_figure(out, "samples", r->counted, r->stats.value[SPEC_STAT_STORED]);
+	json_figure(out, "lost", r->counted, spec_stats_lost(&r->stats));
 	json_count(out, "bytes", r->bytes);
 	json_text(out, "events", strbuf_str(&r->events));
 	json_flag(out, "open", r->live);

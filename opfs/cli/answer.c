@@ -38,14 +38,6 @@ void answer_begin(struct cli *c, const char *program, const char *list)
 	json_open(j, '[');
 }
 
-void answer_figure(struct json *j, const char *key, bool known, uint64_t n)
-{
-	if (known)
-		json_count(j, key, n);
-	else
-		json_none(j, key);
-}
-
 void answer_list_end(struct cli *c)
 {
 	struct json *j = answer_json(c);

@@ -20,8 +20,6 @@ struct json *answer_json(struct cli *c);
 /* The document begins, if one is wanted: which command it is of, and its session
  * directory.  A list of this name is left open in it. */
 void answer_begin(struct cli *c, const char *program, const char *list);
-/* A number, or null where it is not known. */
-void answer_figure(struct json *j, const char *key, bool known, uint64_t n);
 /* Closes the list. */
 void answer_list_end(struct cli *c);
 /* Prints the document, if one was begun, and what else was printed: 0, or CLI_FAILED with

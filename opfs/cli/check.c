@@ -326,11 +326,11 @@ static void end_json(const struct check *c, const struct catalog *cat, size_t nr
 
 	json_close(j, ']');
 	json_flag(j, "whole", !c->faults);
-	answer_figure(j, "samples", d, d ? cat->total : 0);
-	answer_figure(j, "sample_files", d, d ? cat->nr_flat : 0);
+	json_figure(j, "samples", d, d ? cat->total : 0);
+	json_figure(j, "sample_files", d, d ? cat->nr_flat : 0);
 	json_text(j, "machine", d ? d->machine : NULL);
 	json_flag(j, "recording", d && is_open(d));
-	answer_figure(j, "manifest_files", nr != SIZE_MAX, nr);
+	json_figure(j, "manifest_files", nr != SIZE_MAX, nr);
 	json_close(j, '}');
 }
 

@@ -125,8 +125,8 @@ static void add_json(struct json *j, const char *key, const char *name,
 	json_text(j, key, name);
 	json_text(j, "kind", link ? "link" : file ? "file" : "directory");
 	json_text(j, "target", p && link ? p->target : NULL);
-	answer_figure(j, "samples", p && !link && !file, size);
-	answer_figure(j, "bytes", p && file, size);
+	json_figure(j, "samples", p && !link && !file, size);
+	json_figure(j, "bytes", p && file, size);
 	json_text(j, "time", time.len ? strbuf_str(&time) : NULL);
 }
 

@@ -100,6 +100,7 @@ run_table() {
 }
 
 @test "what cannot be written is a failure, also of help" {
+	need_dev_full
 	for command in 'opfs --help' 'opfs --version' 'opfs help cat' 'opcollect --help' \
 		'opcollect record -h' 'opcollect config' 'opcollect list -d good'; do
 		run -0 run_case "$command >/dev/full"

@@ -52,6 +52,7 @@ made() {
 }
 
 @test "list tells samples that are stored, and none where nothing counted them" {
+	need_dev_full
 	oc record -o "$dir" --session none -e TIMER:1000000 --image=/no/such -- sh -c \
 		'i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done' 2>made
 	made one
