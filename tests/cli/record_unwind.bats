@@ -37,6 +37,7 @@ same_stacks() {
 	[ "$(figure total_stacks)" = "$stored" ]
 	python3 "$progs/same_stacks.py" oprofile_data "$program" places unwound >counts
 	cat counts
+	echo "$stderr" # where samples were lost
 	# at most some that begin or end just then
 	[ $(($(awk '$1 == "other" { print $2 }' counts) * 100)) -le "$stored" ]
 	# of each kind: 200 if the host takes no time, or counters, away
@@ -65,12 +66,12 @@ same_stacks() {
 	from ask import ranges
 	program, names = sys.argv[1:]
 	first, behind = ranges(names)["burn"]
-	written = same_stacks.written("places")
+	written = [w for ways in same_stacks.written("places").values() for w in ways]
 	same = other = 0
 	for row in opsamples.stacks("oprofile_data"):
 	    *frames, (image, off, _) = row["stack"]
 	    if image == program and first <= off < behind:
-	        found = [(i, o) for i, o, _ in frames[::-1]] in written.values()
+	        found = [(i, o) for i, o, _ in frames[::-1]] in written
 	        same += found * row["samples"]
 	        other += (not found) * row["samples"]
 	print(same, other)

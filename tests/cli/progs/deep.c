@@ -3,6 +3,8 @@
  * deep LIB MS: burns so much CPU time at each of some places, and writes down by which
  * calls it came there, in the file that $PLACES names: "PLACE PATH+OFFSET...", where each
  * call returns to, the innermost first.  Tells $WORKED how much it burnt at each place.
+ * It comes to each place several times: while a hypervisor has the CPU elsewhere, time
+ * goes by and nothing is sampled, and a place should not have all of that.
  * LIB is this file, built with -DLIBRARY.  Needs frame pointers, or, with -DUNWIND,
  * unwind information: then all callers are written down, up to where threads begin.
  */
@@ -29,7 +31,8 @@ __attribute__((noinline)) void through_library(void (*f)(void))
 #define STAY __asm__ volatile("") /* the call before it is no jump */
 
 static _Thread_local uintptr_t *top; /* the frame of the outermost function */
-static long long burn_ns;
+enum { TURNS = 4 };
+static long long burn_ns; /* each time */
 static void (*through)(void (*f)(void));
 
 /* Adds where an address is, as sample files have it. */
@@ -133,6 +136,7 @@ static NOINLINE void wait_for_signal(void)
 {
 	struct itimerval soon = { .it_value = { .tv_usec = 1000 } };
 
+	interrupted = 0;
 	signal(SIGVTALRM, handler);
 	setitimer(ITIMER_VIRTUAL, &soon, NULL);
 	while (!interrupted)
@@ -163,20 +167,22 @@ int main(int argc, char **argv)
 	if (argc < 3)
 		return 2;
 	top = __builtin_frame_address(0);
-	burn_ns = atol(argv[2]) * 1000000;
+	burn_ns = atol(argv[2]) * 1000000 / TURNS;
 	if (argc > 3) {
 		burn("executed");
 		return 0;
 	}
-	recurse("deep", 60);
-	recurse("too-deep", 300);
-	even(20);
-	pthread_create(&other, NULL, thread, "thread");
-	pthread_join(other, NULL);
-	wait_for_signal();
-	*(void **)&through = dlsym(dlopen(argv[1], RTLD_NOW), "through_library");
-	through(called_back);
-	child(again);
+	for (int turn = 0; turn < TURNS; turn++) {
+		recurse("deep", 60);
+		recurse("too-deep", 300);
+		even(20);
+		pthread_create(&other, NULL, thread, "thread");
+		pthread_join(other, NULL);
+		wait_for_signal();
+		*(void **)&through = dlsym(dlopen(argv[1], RTLD_NOW), "through_library");
+		through(called_back);
+		child(again);
+	}
 	return 0;
 }
 #endif

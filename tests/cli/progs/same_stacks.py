@@ -21,12 +21,16 @@ DEPTH = 5
 
 
 def written(path):
+    """The ways to each place: a signal comes at another instruction each time."""
     places = {}
     with open(path) as f:
         for line in f:
             place, *frames = line.split()
             frames = [f.rsplit("+", 1) for f in frames]
-            places[place] = [(image, int(off, 16)) for image, off in frames]
+            frames = [(image, int(off, 16)) for image, off in frames]
+            ways = places.setdefault(place, [])
+            if frames not in ways:
+                ways.append(frames)
     return places
 
 
@@ -46,7 +50,7 @@ def main(session_dir, program, path, unwound=None):
         callers = [(i, o) for i, o, _ in frames[cut:][::-1]]
         if not unwound and any(e for _, _, e in frames):
             sys.exit("a caller that was interrupted: %s" % row)
-        found = [p for p, want in places.items()
+        found = [p for p, ways in places.items() for want in ways
                  if (callers == want[:len(callers)] and len(callers) > 100 if cut
                      else callers[:None if unwound else len(want)] == want)]
         if cut and found not in (["too-deep"], []):
