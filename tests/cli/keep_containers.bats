@@ -65,7 +65,7 @@ program() {
 	int main(void)
 	{
 		char c;
-		for (int i = 0; i < 40; i++)
+		for (int i = 0; i < 400; i++)
 			$function(2000000);
 		return (int)(write(1, "done\n", 5) - 5 + read(0, &c, 1));
 	}
