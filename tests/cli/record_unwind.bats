@@ -83,7 +83,7 @@ same_stacks() {
 	run -0 --separate-stderr record --callgraph=dwarf -F 1999 -- /usr/bin/python3 -c '
 def deep(n):
     return deep(n - 1) + 1 if n else sum(i * i for i in range(40000))
-for _ in range(60):
+for _ in range(200):
     deep(50)'
 	assert_balance
 	# in the middle of exec the registers are those of a program that has gone
