@@ -142,10 +142,6 @@ linger='timeout 900 head -n 1 <&8 >/dev/null 2>&1 3>&- & '
 	opfs cat current/report | grep -qE '\[jit\] .*dumped$'
 }
 
-sampled_often() {
-	[ "$(cat oprofile_data/samples/current/stats/total_samples 2>/dev/null)" -ge 20 ]
-}
-
 # Numbers of files begin anew in each tmpfs.
 @test "of two jitdumps with the same number the one that is mapped is read" {
 	need_mount_namespace
@@ -169,7 +165,7 @@ sampled_often() {
 	wait_for test -s running
 	[ "$(sort -u numbers | wc -l)" = 1 ]
 	record_begins --symbols=0 -p "$(<running)"
-	wait_for sampled_often
+	wait_for eval '[ "$(figure total_samples)" -ge 20 ]'
 	kill -TERM "$collector"
 	record_ends
 	D=oprofile_data opfs cat current/report >got

@@ -20,10 +20,6 @@ setup_file() {
 	chmod 755 "$BATS_RUN_TMPDIR" "$b" 2>/dev/null || true
 }
 
-figure() {
-	cat "oprofile_data/samples/current/stats/$1" 2>/dev/null || echo 0
-}
-
 # Of what "record" took with these options of PROGRAM: where stacks are those that the
 # program wrote down.
 same_stacks() {
@@ -66,7 +62,7 @@ same_stacks() {
 	from ask import ranges
 	program, names = sys.argv[1:]
 	first, behind = ranges(names)["burn"]
-	written = [w for ways in same_stacks.written("places").values() for w in ways]
+	written = [callers for _, callers in same_stacks.written("places")]
 	same = other = 0
 	for row in opsamples.stacks("oprofile_data"):
 	    *frames, (image, off, _) = row["stack"]

@@ -62,6 +62,11 @@ share() {
 	}'
 }
 
+# figure NAME: of the session "current" here.
+figure() {
+	cat "oprofile_data/samples/current/stats/$1" 2>/dev/null || echo 0
+}
+
 # record_begins OPTION...: "record" beside the test, until it takes samples.
 record_begins() {
 	"$OPFS_BIN/opcollect" record -e TIMER "$@" >out 2>&1 3>&- &

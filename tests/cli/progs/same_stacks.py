@@ -21,16 +21,15 @@ DEPTH = 5
 
 
 def written(path):
-    """The ways to each place: a signal comes at another instruction each time."""
-    places = {}
+    """[(place, callers)]: a signal comes by another instruction each time."""
+    places = []
     with open(path) as f:
         for line in f:
             place, *frames = line.split()
             frames = [f.rsplit("+", 1) for f in frames]
-            frames = [(image, int(off, 16)) for image, off in frames]
-            ways = places.setdefault(place, [])
-            if frames not in ways:
-                ways.append(frames)
+            way = place, [(image, int(off, 16)) for image, off in frames]
+            if way not in places:
+                places.append(way)
     return places
 
 
@@ -38,7 +37,7 @@ def main(session_dir, program, path, unwound=None):
     places = written(path)
     program = os.path.realpath(program)
     first, behind = ranges(program)["burn"]
-    counts = dict.fromkeys(places, 0)
+    counts = dict.fromkeys((place for place, _ in places), 0)
     counts["other"] = 0
     for row in opsamples.stacks(session_dir):
         *frames, (image, off, exact) = row["stack"]
@@ -50,7 +49,7 @@ def main(session_dir, program, path, unwound=None):
         callers = [(i, o) for i, o, _ in frames[cut:][::-1]]
         if not unwound and any(e for _, _, e in frames):
             sys.exit("a caller that was interrupted: %s" % row)
-        found = [p for p, ways in places.items() for want in ways
+        found = [p for p, want in places
                  if (callers == want[:len(callers)] and len(callers) > 100 if cut
                      else callers[:None if unwound else len(want)] == want)]
         if cut and found not in (["too-deep"], []):
