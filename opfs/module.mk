@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-PKGS_opfs := fuse3 libarchive nettle zlib
+PKGS_opfs := fuse3 nettle zlib
 $(call program,opfs,opfs,libspec libsym events base)
 
 # Flame graphs carry these; changing one builds that object anew.

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "opfs/cli/download.h"
 
-#include <dlfcn.h>
 #include <elfutils/debuginfod.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,12 +17,12 @@
 #include "base/cleanup.h"
 #include "base/escape.h"
 #include "base/file.h"
+#include "base/library.h"
 #include "base/strbuf.h"
 
 enum { MAX_TOLD = 1 << 20 };
 
 struct download {
-	void *library;
 	debuginfod_client *client;
 	int told;           /* what the library says of its doings, a memfd */
 	uint64_t max_bytes; /* of a file */
@@ -37,10 +36,7 @@ struct download {
 	__typeof__(debuginfod_set_verbose_fd) *set_verbose_fd;
 };
 
-static const struct {
-	const char *name;
-	size_t at;
-} functions[] = {
+static const struct library_function functions[] = {
 #define FUNCTION(name)                                                                   \
 	{                                                                                \
 		"debuginfod_" #name, offsetof(struct download, name)                     \
@@ -225,28 +221,6 @@ int download_get(struct download *d, enum sym_cached what, const struct build_id
 	return explain(d, fd < 0 ? fd : -EIO, err);
 }
 
-static int load_library(struct download *d, struct err *err)
-{
-	d->library = dlopen(DEBUGINFOD_SONAME, RTLD_NOW);
-	if (!d->library)
-		return err_set(err, -ENOENT,
-			       "%s: install the package libdebuginfod1, which asks the "
-			       "servers",
-			       dlerror());
-	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
-		void *f = dlsym(d->library, functions[i].name);
-
-		if (!f)
-			return err_set(err, -ENOENT,
-				       DEBUGINFOD_SONAME
-				       " is too old: it has no %s: install one of "
-				       "elfutils 0.188 or newer",
-				       functions[i].name);
-		memcpy((char *)d + functions[i].at, &f, sizeof(f));
-	}
-	return 0;
-}
-
 /* Readers look where it stores files, whatever else it goes by. */
 static int set_cache(struct err *err)
 {
@@ -270,7 +244,8 @@ static int open_client(struct download *d, struct err *err)
 	int rc = set_cache(err);
 
 	if (!rc)
-		rc = load_library(d, err);
+		rc = library_load(DEBUGINFOD_SONAME, "libdebuginfod1", functions,
+				  sizeof(functions) / sizeof(functions[0]), d, err);
 	if (rc)
 		return rc;
 	d->told = memfd_create("opfs-fetch", MFD_CLOEXEC);
