@@ -29,8 +29,8 @@ SOAK_MINUTES ?= 60
 # The Debian packages that building and testing need; "make deps" installs them.
 DEPS_BUILD := gcc make pkg-config libc6-dev libfuse3-dev fuse3 libelf-dev libdw-dev \
 	libiberty-dev libzstd-dev zlib1g-dev libseccomp-dev binutils binutils-dev \
-	libarchive-dev nettle-dev libconfuse-dev libsystemd-dev libpfm4-dev \
-	libdebuginfod-dev
+	libarchive-dev libxxhash-dev nettle-dev libconfuse-dev libsystemd-dev \
+	libpfm4-dev libdebuginfod-dev
 # What boots kernels, builds modules for them and the kernel of check-kernel-debug.
 DEPS_QEMU := qemu-system-x86 qemu-system-arm cpio pahole gcc-aarch64-linux-gnu \
 	libc6-dev-arm64-cross bc flex bison libelf-dev

@@ -37,6 +37,7 @@ mkdir -p "$logs" || exit 1
 
 unset MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL
 export OPFS_TOP=$PWD OPFS_SAN='' OPFS_BIN=''
+export OPFS_CACHE_DIR='' # tests count helpers: what an earlier one was told is not known
 # Seconds, for what hangs: beside much else, tests take a hundred times their time.  Not
 # each test of bats has such a limit: bats 1.8 goes on counting, and waits for that, if a
 # test ends just as its counting begins.

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "libsym/file/open.h"
+#include "libsym/file/seen.h"
 
 #define MAX_TEXT (256u << 20) /* bytes of kallsyms: a kernel has about 10 MiB */
 #define LAST_SIZE 4096        /* the size of a last symbol, whose end nothing tells */
@@ -112,6 +113,7 @@ static bool slurp(const char *path, struct strbuf *text, struct sym_build *b)
 
 static void say_hidden(struct sym_build *b, const char *path)
 {
+	sym_seen_doubt(); /* until somebody says otherwise */
 	sym_build_state(b, SYM_UNREADABLE,
 			"%s: addresses are hidden from this user: read "
 			"as root, or set sysctl kernel.kptr_restrict=0",
@@ -174,6 +176,7 @@ void sym_kallsyms_module(const char *kallsyms, const char *modules, const char *
 	struct sym_cand end = { .limit = UINT64_MAX };
 	struct line l;
 
+	sym_seen_doubt(); /* modules come and go */
 	if (!slurp(modules, &list, b) || !slurp(kallsyms, &text, b))
 		return;
 	b->source = SYM_FROM_KALLSYMS;

@@ -12,6 +12,7 @@
 #include "libsym/elf/vdso.h"
 #include "libsym/file/caches.h"
 #include "libsym/file/open.h"
+#include "libsym/file/seen.h"
 
 #define MAX_NOTES (64u << 10)
 
@@ -280,6 +281,7 @@ static int load_vdso(struct sym_load *l)
 	size_t size;
 	int rc;
 
+	sym_seen_boot();
 	strbuf_puts(&l->b.path, "[vdso]");
 	if (!sym_vdso_image(&image, &size)) {
 		sym_build_state(&l->b, SYM_MISSING, "[vdso]: this kernel has none");
@@ -330,6 +332,7 @@ static int load_module(struct sym_load *l)
 
 	if (l->job->path && *l->job->path)
 		return load_file(l);
+	sym_seen_doubt(); /* the search comes through many directories */
 	if (sym_module_find(places.modules_dir, name, &l->b.path))
 		return load_path(l, strbuf_str(&l->b.path));
 	strbuf_puts(&l->b.path, places.kallsyms);

@@ -13,7 +13,7 @@
 #include "base/cleanup.h"
 #include "libsym/file/open.h"
 
-static char debuginfod_dir[PATH_MAX], perf_dir[PATH_MAX];
+static char debuginfod_dir[PATH_MAX], perf_dir[PATH_MAX], own_dir[PATH_MAX];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* Without $HOME, as where fstab mounts, what the user's entry says. */
@@ -40,7 +40,7 @@ static void set(char *to, const char *dir, const char *below)
 static void find(void)
 {
 	const char *own = getenv("DEBUGINFOD_CACHE_PATH"),
-		   *xdg = getenv("XDG_CACHE_HOME");
+		   *xdg = getenv("XDG_CACHE_HOME"), *ours = getenv("OPFS_CACHE_DIR");
 	char room[4096];
 	const char *home = home_of_user(room, sizeof(room));
 
@@ -51,6 +51,12 @@ static void find(void)
 		set(debuginfod_dir, xdg, "/debuginfod_client");
 	else
 		set(debuginfod_dir, home, "/.cache/debuginfod_client");
+	if (ours)
+		set(own_dir, ours, "");
+	else if (xdg && *xdg)
+		set(own_dir, xdg, "/opfs");
+	else
+		set(own_dir, home, "/.cache/opfs");
 }
 
 const char *sym_caches_debuginfod(void)
@@ -63,6 +69,12 @@ const char *sym_caches_perf(void)
 {
 	pthread_once(&once, find);
 	return perf_dir;
+}
+
+const char *sym_caches_own(void)
+{
+	pthread_once(&once, find);
+	return own_dir;
 }
 
 struct row {

@@ -16,6 +16,8 @@
 /* Where they are for the user of this process, absolute; "" if that cannot be told. */
 const char *sym_caches_debuginfod(void); /* $DEBUGINFOD_CACHE_PATH, $XDG_CACHE_HOME */
 const char *sym_caches_perf(void);
+/* Ours (libsym/server/answers.h): $OPFS_CACHE_DIR, also if empty; $XDG_CACHE_HOME */
+const char *sym_caches_own(void);
 
 enum sym_cached {
 	SYM_CACHED_DEBUG, /* with symbols and debug information */

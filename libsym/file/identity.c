@@ -3,36 +3,53 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
-#include "libsym/file/open.h"
+
+int sym_open_cached(const char *path)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_CACHED };
+	int fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+
+	return fd < 0 ? -errno : fd;
+}
+
+struct sym_identity sym_identity_of_fd(int fd)
+{
+	struct statx st;
+
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &st))
+		return (struct sym_identity){ 0 };
+	return (struct sym_identity){
+		.known = true,
+		.mode = st.stx_mode,
+		.uid = st.stx_uid,
+		.gid = st.stx_gid,
+		.dev = makedev(st.stx_dev_major, st.stx_dev_minor),
+		.ino = st.stx_ino,
+		.size = st.stx_size,
+		.mtime_s = st.stx_mtime.tv_sec,
+		.ctime_s = st.stx_ctime.tv_sec,
+		.mtime_ns = st.stx_mtime.tv_nsec,
+		.ctime_ns = st.stx_ctime.tv_nsec,
+	};
+}
 
 struct sym_identity sym_identity_of(const char *path)
 {
 	CLEANUP(close_fd) int fd = sym_open_cached(path);
-	struct sym_identity id = { 0 };
 
 	if (fd < 0)
-		id.known = fd == -ENOENT || fd == -ENOTDIR;
-	else
-		id.known = !statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
-				  STATX_BASIC_STATS, &id.st);
-	return id;
-}
-
-static bool same_time(const struct statx_timestamp *a, const struct statx_timestamp *b)
-{
-	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+		return (struct sym_identity){ .known = fd == -ENOENT || fd == -ENOTDIR };
+	return sym_identity_of_fd(fd);
 }
 
 bool sym_identity_same(const struct sym_identity *a, const struct sym_identity *b)
 {
-	const struct statx *x = &a->st, *y = &b->st;
-
-	return a->known && b->known && x->stx_ino == y->stx_ino &&
-	       x->stx_dev_major == y->stx_dev_major &&
-	       x->stx_dev_minor == y->stx_dev_minor && x->stx_size == y->stx_size &&
-	       x->stx_mode == y->stx_mode && x->stx_uid == y->stx_uid &&
-	       x->stx_gid == y->stx_gid && same_time(&x->stx_mtime, &y->stx_mtime) &&
-	       same_time(&x->stx_ctime, &y->stx_ctime);
+	return a->known && !memcmp(a, b, sizeof(*a));
 }

@@ -4,17 +4,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/cred.h"
 #include "base/file.h"
 #include "base/regular.h"
+#include "libsym/file/seen.h"
 #include "libsym/file/walk.h"
 
 /* The file that a walk ended at. */
@@ -35,6 +34,7 @@ int sym_open(const char *path, const struct cred *cred, struct err *err)
 
 	if (!fd)
 		fd = reopen(&w, &st);
+	sym_seen_file(path, fd);
 	if (fd == -EXDEV)
 		return err_set(
 			err, fd,
@@ -60,6 +60,7 @@ int sym_open_at(const struct sym_job *job)
 	struct stat st;
 	int rc = cred_is_other(job->cred) ? -EACCES : sym_walk(&w, job->path);
 
+	sym_seen_doubt();
 	if (rc)
 		return rc;
 	fd = reopen(&w, &st);
@@ -78,6 +79,7 @@ int sym_open_kernel(const char *path, const struct cred *cred, struct err *err)
 
 		if (strcmp(path, kernel[i]) != 0)
 			continue;
+		sym_seen_boot();
 		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 		return fd < 0 ? err_errno(err, -errno, "%s", path) : fd;
 	}
@@ -89,14 +91,6 @@ int sym_slurp(const char *path, size_t max, struct strbuf *out, struct err *err)
 	CLEANUP(close_fd) int fd = sym_open_kernel(path, NULL, err);
 
 	return fd < 0 ? fd : file_slurp_fd(fd, path, max, out, err);
-}
-
-int sym_open_cached(const char *path)
-{
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_CACHED };
-	int fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
-
-	return fd < 0 ? -errno : fd;
 }
 
 bool sym_open_directory(int fd, struct strbuf *out)

@@ -35,13 +35,6 @@ int sym_open_kernel(const char *path, const struct cred *cred, struct err *err);
  * file_slurp(). */
 int sym_slurp(const char *path, size_t max, struct strbuf *out, struct err *err);
 
-/*
- * A descriptor of O_PATH, for who must not wait: the path may lead into the mount that
- * asks.  It is walked as far as the kernel has it in memory; -EAGAIN, or another errno,
- * if that is not all of it, or such a walk is not to be had here.
- */
-int sym_open_cached(const char *path);
-
 /* Appends the directory of an open file, all links followed. */
 bool sym_open_directory(int fd, struct strbuf *out);
 

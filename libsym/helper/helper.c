@@ -20,6 +20,7 @@
 #include "libsym/file/find.h"
 #include "libsym/file/open.h"
 #include "libsym/file/resolve.h"
+#include "libsym/file/seen.h"
 #include "libsym/helper/image.h"
 #include "libsym/helper/source_read.h"
 #include "libsym/table/demangle.h"
@@ -102,7 +103,7 @@ static int (*const works[SYM_NR_REQUESTS])(const struct sym_request *, struct st
 	[SYM_REQUEST_RESOLVE] = resolve,
 };
 
-static int send_answer(struct strbuf *out)
+static int send_answer(struct strbuf *out, const struct strbuf *seen)
 {
 	struct sym_frame f = { .magic = SYM_ANSWER_MAGIC };
 
@@ -111,12 +112,20 @@ static int send_answer(struct strbuf *out)
 	if (out->len - sizeof(f) > SYM_WIRE_MAX)
 		return -EFBIG;
 	f.len = (uint32_t)(out->len - sizeof(f));
+	if (!strbuf_error(seen)) {
+		f.listed = true;
+		f.seen = (uint32_t)seen->len;
+		strbuf_add(out, seen->data, seen->len);
+		if (strbuf_error(out))
+			return -ENOMEM;
+	}
 	memcpy(out->data, &f, sizeof(f));
 	return file_write_all(BOX_FD, out->data, out->len);
 }
 
 /* A request that cannot be met is answered with the reason. */
-static int answer(const struct sym_request *r, struct strbuf *out)
+static int answer(const struct sym_request *r, struct strbuf *out,
+		  const struct strbuf *seen)
 {
 	struct sym_frame f = { .magic = SYM_ANSWER_MAGIC };
 	struct err err = { 0 };
@@ -130,7 +139,7 @@ static int answer(const struct sym_request *r, struct strbuf *out)
 		strbuf_truncate(out, sizeof(f));
 		strbuf_puts(out, err.msg);
 	}
-	sent = send_answer(out);
+	sent = send_answer(out, seen);
 	return sent ? sent : rc;
 }
 
@@ -143,7 +152,7 @@ static int pass_file(const struct sym_request *r)
 	struct {
 		struct sym_frame f;
 		struct err err; /* its code: 0, or why there is no file */
-	} a = { .f = { SYM_ANSWER_MAGIC, sizeof(a.err) } };
+	} a = { .f = { .magic = SYM_ANSWER_MAGIC, .len = sizeof(a.err) } };
 	CLEANUP(close_fd)
 	int fd = sym_open_kernel(r->names_len ? r->names : "", r->who, &a.err);
 	ssize_t n = box_pass_send(BOX_FD, &a, sizeof(a), fd);
@@ -158,6 +167,7 @@ static int pass_file(const struct sym_request *r)
 static int serve(pid_t parent, unsigned cpu_seconds)
 {
 	CLEANUP(strbuf_fini) struct strbuf out = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf seen = { 0 };
 	CLEANUP(free_ptr) void *data = NULL;
 	CLEANUP(sym_request_fini) struct sym_request r = { 0 };
 	CLEANUP(close_fd) int at = -1;
@@ -175,6 +185,7 @@ static int serve(pid_t parent, unsigned cpu_seconds)
 		rc = -errno;
 	if (!rc && getppid() != parent)
 		rc = -ESRCH;
+	sym_seen_begin(&seen);
 	if (!rc && r.job.at) {
 		at = sym_open_at(&r.job);
 		r.job.opened = &at;
@@ -183,7 +194,10 @@ static int serve(pid_t parent, unsigned cpu_seconds)
 		return pass_file(&r);
 	if (!rc)
 		rc = sandbox_enter(NULL);
-	return rc ? rc : answer(&r, &out);
+	if (!rc)
+		rc = answer(&r, &out, &seen);
+	sym_seen_begin(NULL);
+	return rc;
 }
 
 static int prepare(void)

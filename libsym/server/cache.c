@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 #include "base/cleanup.h"
 #include "base/strbuf.h"
@@ -61,9 +60,8 @@ static struct sym_identity look_at(const struct sym_job *job)
 /* True if the table was read from the file that @id was taken of afterwards. */
 static bool table_is_of(const struct sym_table *t, const struct sym_identity *id)
 {
-	return t->ino == id->st.stx_ino && t->file_size == id->st.stx_size &&
-	       t->mtime == id->st.stx_mtime.tv_sec &&
-	       (!t->ino || t->dev == makedev(id->st.stx_dev_major, id->st.stx_dev_minor));
+	return t->ino == id->ino && t->file_size == id->size && t->mtime == id->mtime_s &&
+	       (!t->ino || t->dev == id->dev);
 }
 
 /* ---- what is cached */

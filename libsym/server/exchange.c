@@ -10,11 +10,14 @@
 #include "base/box/pass.h"
 #include "base/cleanup.h"
 #include "base/viewer.h"
+#include "libsym/file/seen.h"
 #include "libsym/wire/wire.h"
 
 enum { STEP_MS = 50, FIRST_ROOM = 64 * 1024 };
 
-#define MOST (sizeof(struct sym_frame) + SYM_WIRE_MAX + sizeof(struct box_trailer))
+#define MOST                                                                             \
+	(sizeof(struct sym_frame) + SYM_WIRE_MAX + SYM_SEEN_MAX +                        \
+	 sizeof(struct box_trailer))
 
 void sym_exchange_fini(struct sym_exchange *x)
 {
@@ -34,7 +37,8 @@ static int make_room(struct sym_exchange *x)
 		return 0;
 	if (x->len >= sizeof(f)) {
 		memcpy(&f, x->data, sizeof(f));
-		want = sizeof(f) + (size_t)f.len + sizeof(struct box_trailer) + 1;
+		want = sizeof(f) + (size_t)f.len + f.seen + sizeof(struct box_trailer) +
+		       1;
 		if (want <= x->cap || want > MOST + 1)
 			return -EBADMSG; /* more than announced */
 	}
@@ -83,10 +87,13 @@ static void take_apart(struct sym_exchange *x)
 	if (x->len < sizeof(f))
 		return;
 	memcpy(&f, x->data, sizeof(f));
-	if (f.magic != SYM_ANSWER_MAGIC || f.len != x->len - sizeof(f))
+	if (f.magic != SYM_ANSWER_MAGIC || f.seen > SYM_SEEN_MAX ||
+	    (size_t)f.len + f.seen != x->len - sizeof(f))
 		return;
 	x->answer = x->data + sizeof(f);
 	x->answer_len = f.len;
+	x->seen = f.listed ? x->answer + f.len : NULL;
+	x->seen_len = f.seen;
 }
 
 static void send_some(int fd, const struct strbuf *request, size_t *sent)

@@ -16,6 +16,10 @@ struct sym_exchange {
 	struct box_trailer trailer; /* magic 0: none arrived, the box itself died */
 	const char *answer;         /* in data; NULL if incomplete */
 	size_t answer_len;
+	/* what it was made from, behind it, as libsym/file/seen.h has it; NULL: that
+	 * cannot be told */
+	const void *seen;
+	size_t seen_len;
 	int fd; /* a descriptor that came along; -1: none */
 };
 

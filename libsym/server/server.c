@@ -2,97 +2,49 @@
 #include "libsym/server/server.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/box/box.h"
-#include "base/box/sandbox.h"
 #include "base/cleanup.h"
 #include "base/err.h"
-#include "base/meminfo.h"
-#include "base/share.h"
 #include "base/strbuf.h"
-#include "base/thread.h"
 #include "base/viewer.h"
 #include "libsym/file/find.h"
 #include "libsym/file/resolve.h"
-#include "libsym/helper/helper.h"
 #include "libsym/server/arrivals.h"
-#include "libsym/server/exchange.h"
-#include "libsym/server/helpers.h"
+#include "libsym/server/jobs.h"
 #include "libsym/table/job.h"
 #include "libsym/wire/build.h"
 #include "libsym/wire/disasm_wire.h"
+#include "libsym/wire/image.h"
 #include "libsym/wire/kept.h"
 #include "libsym/wire/lines_wire.h"
 #include "libsym/wire/request.h"
 #include "libsym/wire/source_wire.h"
 #include "libsym/wire/wire.h"
 
-/* Decodes a helper's answer.  0; -EBADMSG if it makes no sense; -ENOMEM. */
-typedef int take_answer(void *arg, const void *data, size_t len, struct err *err);
-
-enum { CPU_S = 10, BLOCKED_MS = 30000, MIN_JOBS = 4, MAX_JOBS = 16 };
-
 /* Who looks up a name waits for this, and all who look for the same. */
 enum { RESOLVE_MS = 2000 };
 
-/* One job of any kind. */
-struct call {
-	const struct strbuf *request; /* frame included, see libsym/wire/request.h */
-	const struct cred *who;       /* whose job it is; NULL: this process's */
-	uint32_t waits_ms;            /* as in struct box_limits */
-	take_answer *take; /* is given the answer, if there is one, aligned to 8 bytes */
-	void *arg;
-	const atomic_bool *cancel;
-	int *fd; /* a descriptor that comes along; NULL: none is wanted */
-};
-
 struct sym_server {
-	pthread_mutex_t lock; /* over all below */
-	pthread_cond_t room;  /* a job ended */
-	struct share jobs;    /* that run */
-	struct sym_helpers helpers;
-	struct box_limits limits; /* constant */
-	char *program;            /* constant; NULL: /proc/self/exe */
+	struct sym_jobs jobs;
 	struct sym_arrivals arrivals;
 };
-
-static unsigned default_jobs(void)
-{
-	long n = 2 * sysconf(_SC_NPROCESSORS_ONLN);
-
-	return n < MIN_JOBS ? MIN_JOBS : n > MAX_JOBS ? MAX_JOBS : (unsigned)n;
-}
 
 struct sym_server *sym_server_new(const struct sym_server_options *opts)
 {
 	static const struct sym_server_options none;
-	const struct sym_server_options *o = opts ? opts : &none;
-	unsigned max_jobs = o->max_jobs ? o->max_jobs : default_jobs();
 	struct sym_server *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return NULL;
-	s->program = o->program ? strdup(o->program) : NULL;
-	if ((o->program && !s->program) ||
-	    sym_helpers_init(&s->helpers, max_jobs, s->program)) {
-		free(s->program);
+	if (sym_jobs_init(&s->jobs, opts ? opts : &none)) {
 		free(s);
 		return NULL;
 	}
-	s->limits.cpu_s = o->cpu_s ? o->cpu_s : CPU_S;
-	s->limits.blocked_ms = o->blocked_ms ? o->blocked_ms : BLOCKED_MS;
-	share_init(&s->jobs, max_jobs, o->fair);
-	pthread_mutex_init(&s->lock, NULL);
-	pthread_cond_init(&s->room, NULL);
 	sym_arrivals_init(&s->arrivals);
 	return s;
 }
@@ -101,12 +53,8 @@ void sym_server_free(struct sym_server *s)
 {
 	if (!s)
 		return;
-	sym_helpers_fini(&s->helpers);
-	pthread_cond_destroy(&s->room);
-	pthread_mutex_destroy(&s->lock);
-	share_fini(&s->jobs);
+	sym_jobs_fini(&s->jobs);
 	sym_arrivals_fini(&s->arrivals);
-	free(s->program);
 	free(s);
 }
 
@@ -120,183 +68,6 @@ static void await_files(struct sym_server *s, const struct sym_job *job)
 {
 	if (job->kind != SYM_VDSO && job->kind != SYM_KALLSYMS)
 		sym_arrivals_await(&s->arrivals, &job->build_id);
-}
-
-/* Takes a place of @uid's share, and memory, for one more; his first needs no memory that
- * others have taken.  Lock held. */
-static int take_room(struct sym_server *s, uid_t uid)
-{
-	/* the memory last: the kernel is asked for it */
-	if (!share_may(&s->jobs, uid, 1) ||
-	    (share_of(&s->jobs, uid) && meminfo_available() < SANDBOX_MEMORY))
-		return -EAGAIN;
-	return share_take(&s->jobs, uid, 1);
-}
-
-static int enter(struct sym_server *s, uid_t uid, const atomic_bool *cancel,
-		 struct sym_helper **out)
-{
-	int rc;
-
-	pthread_mutex_lock(&s->lock);
-	while ((rc = take_room(s, uid)) == -EAGAIN && !is_cancelled(cancel))
-		thread_wait(&s->room, &s->lock);
-	if (!rc)
-		*out = sym_helpers_take(&s->helpers, uid);
-	pthread_mutex_unlock(&s->lock);
-	return rc == -EAGAIN ? -EINTR : rc;
-}
-
-static void leave(struct sym_server *s, struct sym_helper *h)
-{
-	pthread_mutex_lock(&s->lock);
-	sym_helpers_give(h);
-	share_give(&s->jobs, h->uid, 1);
-	/* not only the first in line may go on now */
-	pthread_cond_broadcast(&s->room);
-	pthread_mutex_unlock(&s->lock);
-}
-
-static int hand_over(struct sym_server *s, struct sym_helper *h, const struct call *c,
-		     int fd, unsigned *which, struct err *err)
-{
-	struct box_limits limits = s->limits;
-	int rc;
-
-	limits.waits_ms = c->waits_ms;
-	limits.owner = c->who ? c->who->uid : 0;
-	pthread_mutex_lock(&s->lock);
-	rc = sym_helpers_job(&s->helpers, h, fd, &limits, which, err);
-	pthread_mutex_unlock(&s->lock);
-	return rc;
-}
-
-static void forget(struct sym_server *s, struct sym_helper *h, unsigned which)
-{
-	pthread_mutex_lock(&s->lock);
-	sym_helpers_forget(h, which);
-	pthread_mutex_unlock(&s->lock);
-}
-
-static int run_once(struct sym_server *s, struct sym_helper *h, const struct call *c,
-		    struct sym_exchange *x, unsigned *which, struct err *err)
-{
-	int pair[2], rc;
-	CLEANUP(close_fd) int mine = -1;
-
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
-		return err_errno(err, -errno, "symbol helper");
-	mine = pair[0];
-	rc = hand_over(s, h, c, pair[1], which, err);
-	close(pair[1]);
-	if (rc)
-		return rc;
-	return sym_exchange_run(x, mine, c->request, c->cancel);
-}
-
-/*
- * One job.  0 if the exchange came to its end, whatever @x holds then.  A helper that
- * died without a word about the job (killed from outside) is replaced once.
- */
-static int run_job(struct sym_server *s, const struct call *c, struct sym_exchange *x,
-		   struct err *err)
-{
-	uid_t uid = c->who ? c->who->uid : geteuid();
-	struct sym_helper *h = NULL;
-	unsigned which = 0;
-	int rc = strbuf_error(c->request);
-
-	if (rc || c->request->len - sizeof(struct sym_frame) > SYM_REQUEST_MAX)
-		return err_errno(err, rc ? rc : -E2BIG, "symbol helper");
-	rc = enter(s, uid, c->cancel, &h);
-	if (rc)
-		return err_errno(err, rc, "symbol helper");
-	for (int attempt = 0; attempt < 2; attempt++) {
-		sym_exchange_fini(x);
-		rc = run_once(s, h, c, x, &which, err);
-		if (!rc && !x->trailer.magic)
-			forget(s, h, which);
-		if (rc || x->trailer.magic)
-			break;
-	}
-	leave(s, h);
-	if (rc == -EINTR || rc == -ENOMEM)
-		err_errno(err, rc, "symbol helper");
-	return rc;
-}
-
-static bool ended_with(const struct sym_exchange *x, int status)
-{
-	return x->trailer.magic && WIFEXITED(x->trailer.status) &&
-	       WEXITSTATUS(x->trailer.status) == status;
-}
-
-/* The reason why there is no answer. */
-static void explain(const struct sym_server *s, const struct sym_exchange *x,
-		    struct strbuf *out)
-{
-	int status = x->trailer.status;
-
-	if (x->trailer.end == BOX_END_BLOCKED)
-		strbuf_printf(out, "waited longer than %g s for its files",
-			      s->limits.blocked_ms / 1000.0);
-	else if (x->trailer.magic && WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
-		strbuf_printf(out, "needs more than %u s of processor time",
-			      s->limits.cpu_s);
-	else if (!x->trailer.magic)
-		strbuf_puts(out, "the helper process was killed");
-	else if (WIFSIGNALED(status))
-		strbuf_printf(out, "reading it ended with signal %d (%s)",
-			      WTERMSIG(status), strsignal(WTERMSIG(status)));
-	else if (ended_with(x, SYM_HELPER_NO_MEMORY))
-		strbuf_printf(out, "needs more than %u MiB of memory",
-			      SANDBOX_MEMORY >> 20);
-	else if (ended_with(x, SYM_HELPER_TOO_BIG))
-		strbuf_printf(out, "has more to tell than %u MiB", SYM_WIRE_MAX >> 20);
-	else if (WEXITSTATUS(status))
-		strbuf_printf(out, "the helper failed with status %d",
-			      WEXITSTATUS(status));
-	else
-		strbuf_puts(out, "the helper's answer makes no sense");
-}
-
-/* The helper's own words, with control bytes replaced. */
-static int refuse(const struct sym_exchange *x, struct err *err)
-{
-	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
-
-	for (size_t i = 0; i < x->answer_len; i++)
-		strbuf_putc(&why, sym_wire_plain(x->answer[i]));
-	return err_set(err, -EINVAL, "%s", strbuf_str(&why));
-}
-
-/**
- * run - one job
- * @why: the end of the helper in words ("needs more than 10 s of processor time"), if
- *	there is no answer
- * Returns 0 if the answer was taken, 1 if there is none and @why tells the reason;
- * -EINVAL if the helper refused; -EINTR if cancelled; -ENOMEM; another errno if helpers
- * cannot be started.
- */
-static int run(struct sym_server *s, const struct call *c, struct strbuf *why,
-	       struct err *err)
-{
-	CLEANUP(sym_exchange_fini) struct sym_exchange x = SYM_EXCHANGE_NONE;
-	int rc = run_job(s, c, &x, err);
-
-	if (rc && rc != -EBADMSG)
-		return rc;
-	if (!rc && x.answer && ended_with(&x, 0)) {
-		rc = c->take(c->arg, x.answer, x.answer_len, err);
-		if (!rc && c->fd)
-			*c->fd = take_fd(&x.fd);
-		if (rc != -EBADMSG)
-			return rc;
-	}
-	if (!rc && x.answer && ended_with(&x, SYM_HELPER_REFUSED))
-		return refuse(&x, err);
-	explain(s, &x, why);
-	return strbuf_error(why) ? err_errno(err, -ENOMEM, "symbol helper") : 1;
 }
 
 /* The name of a job's image in messages. */
@@ -332,6 +103,26 @@ static int take_table(void *arg, const void *data, size_t len, struct err *err)
 	return sym_wire_decode(data, len, arg, err);
 }
 
+static int take_image(void *arg, struct sym_kept_answer *k, struct err *err)
+{
+	int rc = sym_image_table(k->answer, k->len, sym_answers_unmap, arg, err);
+
+	if (!rc)
+		k->answer = NULL;
+	return rc;
+}
+
+static void give_image(void *arg, const void **data, size_t *len)
+{
+	struct sym_table *const *t = arg;
+
+	*data = (*t)->image;
+	*len = (*t)->image_len;
+}
+
+/* Tables need not be decoded again. */
+static const struct sym_kept_form table_form = { .take = take_image, .give = give_image };
+
 /* Takes the names that were kept, where they are more than the file has today. */
 static int prefer_kept(const struct sym_job *job, struct sym_table **out)
 {
@@ -360,13 +151,15 @@ int sym_server_load(struct sym_server *s, const struct sym_job *job,
 	int rc;
 
 	sym_request_load(job, &request);
-	rc = run(s,
-		 &(struct call){ .request = &request,
-				 .who = job->cred,
-				 .take = take_table,
-				 .arg = &t,
-				 .cancel = cancel },
-		 &why, err);
+	rc = sym_jobs_run(&s->jobs,
+			  &(struct sym_call){ .request = &request,
+					      .who = job->cred,
+					      .take = take_table,
+					      .arg = &t,
+					      .cancel = cancel,
+					      .again = true,
+					      .form = &table_form },
+			  &why, err);
 	if (rc > 0)
 		rc = broken_table(job, strbuf_str(&why), &t, err);
 	if (!rc && prefer_kept(job, &t))
@@ -423,13 +216,14 @@ int sym_server_demangle(struct sym_server *s, const char *const *names, size_t n
 
 		return take_names(&want, request.data + head, request.len - head, err);
 	}
-	rc = run(s,
-		 &(struct call){ .request = &request,
-				 .who = viewer_cred(v),
-				 .take = take_names,
-				 .arg = &want,
-				 .cancel = viewer_cancel(v) },
-		 &why, err);
+	rc = sym_jobs_run(&s->jobs,
+			  &(struct sym_call){ .request = &request,
+					      .who = viewer_cred(v),
+					      .take = take_names,
+					      .arg = &want,
+					      .cancel = viewer_cancel(v),
+					      .again = true },
+			  &why, err);
 	return rc <= 0 ? rc
 		       : err_set(err, -EBADMSG, "demangling %zu names: %s", nr,
 				 strbuf_str(&why));
@@ -449,13 +243,13 @@ int sym_server_find(struct sym_server *s, const struct sym_wanted *w,
 	int rc;
 
 	sym_request_find(w, cred, &request);
-	rc = run(s,
-		 &(struct call){ .request = &request,
-				 .who = cred,
-				 .take = take_paths,
-				 .arg = out,
-				 .cancel = cancel },
-		 &why, err);
+	rc = sym_jobs_run(&s->jobs,
+			  &(struct sym_call){ .request = &request,
+					      .who = cred,
+					      .take = take_paths,
+					      .arg = out,
+					      .cancel = cancel },
+			  &why, err);
 	return rc <= 0 ? rc
 		       : err_set(err, -EIO, "looking for binaries in %s: %s",
 				 w->nr_dirs ? w->dirs[0] : "no directory",
@@ -476,14 +270,14 @@ int sym_server_resolve(struct sym_server *s, const char *path, const struct cred
 	int rc;
 
 	sym_request_paths(SYM_REQUEST_RESOLVE, &path, 1, cred, &request);
-	rc = run(s,
-		 &(struct call){ .request = &request,
-				 .who = cred,
-				 .waits_ms = RESOLVE_MS,
-				 .take = take_resolved,
-				 .arg = out,
-				 .cancel = cancel },
-		 &why, err);
+	rc = sym_jobs_run(&s->jobs,
+			  &(struct sym_call){ .request = &request,
+					      .who = cred,
+					      .waits_ms = RESOLVE_MS,
+					      .take = take_resolved,
+					      .arg = out,
+					      .cancel = cancel },
+			  &why, err);
 	return rc > 0 ? 0 : rc;
 }
 
@@ -508,16 +302,16 @@ int sym_server_open(struct sym_server *s, const char *path, const struct cred *c
 	CLEANUP(close_fd) int fd = -1;
 	struct err told = { 0 };
 	struct stat st;
-	struct call c = { .request = &request,
-			  .who = cred,
-			  .take = take_err,
-			  .arg = &told,
-			  .cancel = cancel,
-			  .fd = &fd };
+	struct sym_call c = { .request = &request,
+			      .who = cred,
+			      .take = take_err,
+			      .arg = &told,
+			      .cancel = cancel,
+			      .fd = &fd };
 	int rc;
 
 	sym_request_paths(SYM_REQUEST_OPEN, &path, 1, cred, &request);
-	rc = run(s, &c, &why, err);
+	rc = sym_jobs_run(&s->jobs, &c, &why, err);
 	if (rc > 0)
 		return err_set(err, -EIO, "%s: %s", path, strbuf_str(&why));
 	if (!rc && told.code < 0)
@@ -591,13 +385,14 @@ int sym_server_lines(struct sym_server *s, const struct sym_job *job,
 	int rc;
 
 	sym_request_parts(SYM_REQUEST_LINES, job, &parts, &request);
-	rc = run(s,
-		 &(struct call){ .request = &request,
-				 .who = job->cred,
-				 .take = take_lines,
-				 .arg = &want,
-				 .cancel = cancel },
-		 &why, err);
+	rc = sym_jobs_run(&s->jobs,
+			  &(struct sym_call){ .request = &request,
+					      .who = job->cred,
+					      .take = take_lines,
+					      .arg = &want,
+					      .cancel = cancel,
+					      .again = true },
+			  &why, err);
 	if (rc > 0)
 		rc = sym_lines_none(SYM_BROKEN, broken(job_name(job), &why, &reason),
 				    &lines, err);
@@ -620,12 +415,12 @@ int sym_server_answer(struct sym_server *s, const struct strbuf *request,
 		      const atomic_bool *cancel, struct strbuf *out, struct err *err)
 {
 	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
-	int rc = run(s,
-		     &(struct call){ .request = request,
-				     .take = take_bytes,
-				     .arg = out,
-				     .cancel = cancel },
-		     &why, err);
+	int rc = sym_jobs_run(&s->jobs,
+			      &(struct sym_call){ .request = request,
+						  .take = take_bytes,
+						  .arg = out,
+						  .cancel = cancel },
+			      &why, err);
 
 	return rc <= 0 ? rc : err_set(err, -EIO, "%s", strbuf_str(&why));
 }
@@ -646,13 +441,13 @@ int sym_server_disasm(struct sym_server *s, const struct sym_job *job,
 	int rc;
 
 	sym_request_parts(SYM_REQUEST_DISASM, job, &parts, &request);
-	rc = run(s,
-		 &(struct call){ .request = &request,
-				 .who = job->cred,
-				 .take = take_disasm,
-				 .arg = out,
-				 .cancel = cancel },
-		 &why, err);
+	rc = sym_jobs_run(&s->jobs,
+			  &(struct sym_call){ .request = &request,
+					      .who = job->cred,
+					      .take = take_disasm,
+					      .arg = out,
+					      .cancel = cancel },
+			  &why, err);
 	if (rc > 0)
 		return sym_disasm_none(SYM_BROKEN, broken(job_name(job), &why, &reason),
 				       out, err);
@@ -676,13 +471,13 @@ int sym_server_source(struct sym_server *s, const char *const *paths, size_t nr,
 	int rc;
 
 	sym_request_paths(SYM_REQUEST_SOURCE, paths, nr, cred, &request);
-	rc = run(s,
-		 &(struct call){ .request = &request,
-				 .who = cred,
-				 .take = take_source,
-				 .arg = out,
-				 .cancel = cancel },
-		 &why, err);
+	rc = sym_jobs_run(&s->jobs,
+			  &(struct sym_call){ .request = &request,
+					      .who = cred,
+					      .take = take_source,
+					      .arg = out,
+					      .cancel = cancel },
+			  &why, err);
 	return rc <= 0 ? rc
 		       : sym_source_none(SYM_BROKEN,
 					 broken(nr ? paths[0] : "source file", &why,

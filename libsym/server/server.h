@@ -32,7 +32,8 @@ struct sym_server_options {  /* zeros are the defaults */
 	const char *program; /* what to start as helper; NULL: /proc/self/exe */
 	unsigned max_jobs;   /* at once, fewer while memory is short; 0: twice
 			      * the processors, 4 to 16 */
-	bool fair; /* several users ask: each has a share of them (base/share.h) */
+	bool remembers; /* answers are kept for the next run (libsym/server/answers.h) */
+	bool fair;      /* several users ask: each has a share of them (base/share.h) */
 	/* What a job may take: of processor time (0: 10), which is what a hostile binary
 	 * costs, and of waiting for a disk without a pause (0: 30000).  A busy machine
 	 * costs neither. */

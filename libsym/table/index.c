@@ -2,13 +2,14 @@
 #include "libsym/table/index.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/vec.h"
 
 struct range { /* to the next one's start; the last one has none and covers nothing */
 	uint64_t start;
-	uint32_t who;
+	uint32_t who, zero;
 };
 
 struct ranges {
@@ -16,13 +17,23 @@ struct ranges {
 	size_t len, cap;
 };
 
+/* Behind it, in one block: its ranges, and of each bucket, and one behind, the number of
+ * the range at its start. */
 struct sym_index {
-	uint64_t base;  /* start of the first range */
-	unsigned shift; /* a bucket is 2^shift wide */
-	size_t nr_ranges, nr_buckets;
-	struct range *ranges;
-	uint32_t *first; /* of each bucket, and one behind: the range at its start */
+	uint64_t base; /* start of the first range */
+	uint64_t nr_ranges, nr_buckets;
+	uint32_t shift, zero; /* a bucket is 2^shift wide */
 };
+
+static const struct range *ranges_of(const struct sym_index *x)
+{
+	return (const struct range *)(x + 1);
+}
+
+static const uint32_t *first_of(const struct sym_index *x)
+{
+	return (const uint32_t *)(ranges_of(x) + x->nr_ranges);
+}
 
 struct open_sym { /* a symbol that the sweep is inside of */
 	uint64_t end;
@@ -40,11 +51,6 @@ static void sweep_fini(struct sweep *s)
 	vec_fini(&s->open);
 }
 
-static void sym_index_freep(struct sym_index **x)
-{
-	sym_index_free(*x);
-}
-
 static int emit(struct sweep *s, uint64_t start, uint32_t who)
 {
 	struct ranges *out = &s->out;
@@ -53,7 +59,7 @@ static int emit(struct sweep *s, uint64_t start, uint32_t who)
 		out->data[out->len - 1].who = who;
 		return 0;
 	}
-	return vec_push(out, ((struct range){ start, who }));
+	return vec_push(out, ((struct range){ .start = start, .who = who }));
 }
 
 /* Closes the symbols that end at or before @pos. */
@@ -89,60 +95,68 @@ static int sweep_all(struct sweep *s, const struct sym *syms, size_t nr)
 }
 
 /* Buckets of a width that gives about one range each, if they are spread evenly. */
-static int make_buckets(struct sym_index *x)
+static void choose_buckets(struct sym_index *x, const struct range *ranges)
 {
-	uint64_t span = x->ranges[x->nr_ranges - 1].start - x->base;
-	size_t at = 0;
+	uint64_t span = ranges[x->nr_ranges - 1].start - x->base;
 
 	while (span >> x->shift >= 2 * x->nr_ranges + 16)
 		x->shift++;
-	x->nr_buckets = (size_t)(span >> x->shift) + 1;
-	x->first = malloc((x->nr_buckets + 1) * sizeof(*x->first));
-	if (!x->first)
-		return -ENOMEM;
+	x->nr_buckets = (span >> x->shift) + 1;
+}
+
+static void fill_buckets(const struct sym_index *x, uint32_t *first)
+{
+	const struct range *ranges = ranges_of(x);
+	uint64_t span = ranges[x->nr_ranges - 1].start - x->base;
+	size_t at = 0;
+
 	for (size_t b = 0; b <= x->nr_buckets; b++) {
 		uint64_t start = b == x->nr_buckets ? span : (uint64_t)b << x->shift;
 
-		while (at + 1 < x->nr_ranges &&
-		       x->ranges[at + 1].start - x->base <= start)
+		while (at + 1 < x->nr_ranges && ranges[at + 1].start - x->base <= start)
 			at++;
-		x->first[b] = (uint32_t)at;
+		first[b] = (uint32_t)at;
 	}
-	return 0;
-}
-
-struct sym_index *sym_index_new(const struct sym *syms, size_t nr)
-{
-	CLEANUP(sym_index_freep) struct sym_index *x = calloc(1, sizeof(*x));
-	CLEANUP(sweep_fini) struct sweep s = { 0 };
-
-	if (!x || sweep_all(&s, syms, nr))
-		return NULL;
-	x->nr_ranges = s.out.len;
-	x->ranges = TAKE(s.out.data);
-	if (!x->nr_ranges)
-		return TAKE(x);
-	x->base = x->ranges[0].start;
-	return make_buckets(x) ? NULL : TAKE(x);
-}
-
-void sym_index_free(struct sym_index *x)
-{
-	if (!x)
-		return;
-	free(x->ranges);
-	free(x->first);
-	free(x);
 }
 
 size_t sym_index_bytes(const struct sym_index *x)
 {
-	return sizeof(*x) + x->nr_ranges * sizeof(*x->ranges) +
-	       (x->nr_ranges ? x->nr_buckets + 1 : 0) * sizeof(*x->first);
+	return sizeof(*x) + x->nr_ranges * sizeof(struct range) +
+	       (x->nr_ranges ? x->nr_buckets + 1 : 0) * sizeof(uint32_t);
+}
+
+struct sym_index *sym_index_new(const struct sym *syms, size_t nr)
+{
+	CLEANUP(sweep_fini) struct sweep s = { 0 };
+	struct sym_index x = { 0 }, *out;
+
+	if (sweep_all(&s, syms, nr))
+		return NULL;
+	x.nr_ranges = s.out.len;
+	if (x.nr_ranges) {
+		x.base = s.out.data[0].start;
+		choose_buckets(&x, s.out.data);
+	}
+	out = malloc(sym_index_bytes(&x));
+	if (!out)
+		return NULL;
+	*out = x;
+	if (x.nr_ranges) {
+		memcpy(out + 1, s.out.data, x.nr_ranges * sizeof(struct range));
+		fill_buckets(out, (uint32_t *)((struct range *)(out + 1) + x.nr_ranges));
+	}
+	return out;
+}
+
+bool sym_index_fits(const struct sym_index *x, size_t len)
+{
+	return len >= sizeof(*x) && x->nr_ranges < len && x->nr_buckets < len &&
+	       sym_index_bytes(x) == len;
 }
 
 uint32_t sym_index_find(const struct sym_index *x, uint64_t off)
 {
+	const struct range *ranges;
 	uint64_t bucket;
 	size_t lo, hi;
 
@@ -151,15 +165,16 @@ uint32_t sym_index_find(const struct sym_index *x, uint64_t off)
 	bucket = (off - x->base) >> x->shift;
 	if (bucket >= x->nr_buckets)
 		return SYM_INDEX_NONE; /* behind the start of the last range: the end */
-	lo = x->first[bucket];
-	hi = x->first[bucket + 1];
+	ranges = ranges_of(x);
+	lo = first_of(x)[bucket];
+	hi = first_of(x)[bucket + 1];
 	while (lo < hi) { /* the last range that starts at or before off */
 		size_t mid = lo + (hi - lo + 1) / 2;
 
-		if (x->ranges[mid].start <= off)
+		if (ranges[mid].start <= off)
 			lo = mid;
 		else
 			hi = mid - 1;
 	}
-	return x->ranges[lo].who;
+	return ranges[lo].who;
 }

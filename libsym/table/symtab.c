@@ -100,6 +100,7 @@ void sym_table_put(struct sym_table *t)
 {
 	if (!t || __atomic_sub_fetch(&t->refs, 1, __ATOMIC_ACQ_REL))
 		return;
-	sym_index_free(t->index);
-	free(t); /* syms, sections, entries and names are in the same block */
+	if (t->release)
+		t->release(t->image, t->image_len);
+	free(t);
 }

@@ -58,12 +58,25 @@ enum {
 };
 
 struct sym {
-	uint64_t off;     /* first byte, see above */
-	uint64_t size;    /* bytes; never past the section's end */
-	uint64_t vma;     /* link-time address of the first byte */
-	const char *name; /* as in the file: mangled; never empty */
-	uint32_t flags;   /* SYM_GLOBAL ... */
+	uint64_t off;   /* first byte, see above */
+	uint64_t size;  /* bytes; never past the section's end */
+	uint64_t vma;   /* link-time address of the first byte */
+	int64_t name;   /* where that is from here, in bytes: sym_name() */
+	uint32_t flags; /* SYM_GLOBAL ... */
+	uint32_t zero;
 };
+
+/* The name as it is in the file: mangled; never empty.  It is found from where the symbol
+ * is, so that tables may be anywhere in memory: a copy of a symbol has no name. */
+static inline const char *sym_name(const struct sym *s)
+{
+	return (const char *)((uintptr_t)s + (uintptr_t)s->name);
+}
+
+static inline void sym_set_name(struct sym *s, const char *name)
+{
+	s->name = (int64_t)((uintptr_t)name - (uintptr_t)s);
+}
 
 struct sym_section { /* bytes, where they are in the file and at which address */
 	uint64_t off, size, vma;
@@ -92,9 +105,12 @@ struct sym_table {
 	 */
 	const struct sym_section *entries;
 	size_t nr_syms, nr_sections, nr_entries;
-	size_t bytes;            /* what the table costs in memory */
-	struct sym_index *index; /* private */
-	int refs;                /* private, atomic */
+	size_t bytes;                  /* what the table costs in memory */
+	const struct sym_index *index; /* private, as all below */
+	void *image; /* all of the above but this struct (libsym/wire/image.h) */
+	size_t image_len;
+	void (*release)(void *image, size_t len);
+	int refs; /* atomic */
 };
 
 /* True if the state lets samples be attributed to the symbols of the table. */

@@ -123,7 +123,7 @@ static uint64_t stated_size(const struct sym_build *b, const struct key *k, size
 static void add_chosen(struct sym_build *b, const struct sym_cand *c, uint64_t size,
 		       uint64_t next, uint64_t *cover)
 {
-	struct sym s = {
+	struct sym_chosen s = {
 		.off = c->off, .vma = c->vma, .name = c->name, .flags = c->flags
 	};
 	uint64_t end;

@@ -22,6 +22,12 @@ struct sym_cand {
 	uint32_t flags;
 };
 
+struct sym_chosen { /* as struct sym */
+	uint64_t off, size, vma;
+	const char *name;
+	uint32_t flags;
+};
+
 struct sym_sections {
 	struct sym_section *data;
 	size_t len, cap;
@@ -36,9 +42,9 @@ struct sym_build {
 	int64_t mtime;
 	VEC(struct sym_cand) cands;
 	struct sym_sections sections, entries;
-	VEC(struct sym) syms; /* made by sym_build_finish() */
-	struct arena arena;   /* names made up on the way */
-	bool failed;          /* out of memory: sticky */
+	VEC(struct sym_chosen) syms; /* made by sym_build_finish() */
+	struct arena arena;          /* names made up on the way */
+	bool failed;                 /* out of memory: sticky */
 };
 
 #define SYM_MAX_SYMS (1u << 24)

@@ -12,7 +12,8 @@
 
 /*
  * What goes over a job's socket: a frame to the helper, a frame back, and behind that
- * the trailer of the box (base/box/box.h).
+ * the trailer of the box (base/box/box.h).  Behind an answer that may be used again comes
+ * the list of what it was made from.
  */
 #define SYM_REQUEST_MAGIC 0x71526d79u
 #define SYM_ANSWER_MAGIC 0x6e416d79u
@@ -27,7 +28,9 @@ enum {
 };
 
 struct sym_frame {
-	uint32_t magic, len; /* bytes behind this */
+	uint32_t magic, len; /* bytes behind this, */
+	uint32_t seen;       /* and of the list behind these (libsym/file/seen.h) */
+	uint32_t listed;     /* bool: all that the answer was made from is in the list */
 };
 
 enum sym_request_kind {

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "libsym/table/index.h"
+#include "libsym/wire/image.h"
 
 /* Appends a text to @names and returns where it starts. */
 static uint32_t add_name(struct strbuf *names, const char *text)
@@ -52,7 +53,7 @@ int sym_wire_encode(const struct sym_build *b, struct strbuf *out)
 
 	strbuf_add(out, &h, sizeof(h));
 	for (size_t i = 0; i < b->syms.len; i++) {
-		const struct sym *s = &b->syms.data[i];
+		const struct sym_chosen *s = &b->syms.data[i];
 		struct sym_wire_sym w = {
 			.off = s->off,
 			.size = s->size,
@@ -80,9 +81,7 @@ struct parts { /* where things are in the bytes that came, and in the table's bl
 	const struct sym_wire_sym *syms;
 	const struct sym_section *sections, *entries;
 	const char *names;
-	struct sym *to_syms;
-	struct sym_section *to_sections, *to_entries;
-	char *to_names;
+	struct sym_image_parts to;
 };
 
 static int bad(struct err *err, const char *what)
@@ -133,13 +132,10 @@ static int take_syms(struct parts *p, struct err *err)
 			return bad(err, "symbol with a bad size");
 		if (w->name >= p->h->names_len || !p->names[w->name])
 			return bad(err, "symbol without a name");
-		p->to_syms[i] = (struct sym){
-			.off = w->off,
-			.size = w->size,
-			.vma = w->vma,
-			.name = p->to_names + w->name,
-			.flags = w->flags,
+		p->to.syms[i] = (struct sym){
+			.off = w->off, .size = w->size, .vma = w->vma, .flags = w->flags
 		};
+		sym_set_name(&p->to.syms[i], p->to.names + w->name);
 	}
 	return 0;
 }
@@ -164,71 +160,70 @@ static int take_sections(const struct sym_section *from, uint32_t nr,
 static void take_names(struct parts *p)
 {
 	for (uint32_t i = 0; i < p->h->names_len; i++)
-		p->to_names[i] = sym_wire_plain(p->names[i]);
+		p->to.names[i] = sym_wire_plain(p->names[i]);
 }
 
-static void fill_table(struct sym_table *t, const struct parts *p)
+static void release(void *image, size_t len)
 {
-	const struct sym_wire_header *h = p->h;
+	(void)len;
+	free(image);
+}
 
-	*t = (struct sym_table){
-		.state = (enum sym_state)h->state,
-		.source = (enum sym_source)h->source,
-		.reason = p->to_names + h->reason,
-		.path = p->to_names + h->path,
-		.debug_path = p->to_names + h->debug_path,
-		.build_id.len = h->id_len,
-		.text_off = h->text_off,
-		.dev = h->dev,
-		.ino = h->ino,
-		.file_size = h->file_size,
-		.mtime = h->mtime,
-		.syms = p->to_syms,
-		.sections = p->to_sections,
-		.entries = p->to_entries,
-		.nr_syms = h->nr_syms,
-		.nr_sections = h->nr_sections,
-		.nr_entries = h->nr_entries,
-		.refs = 1,
-	};
-	memcpy(t->build_id.bytes, h->id, h->id_len);
+/* Adds the index to a block that has all else. */
+static int add_index(struct sym_image **image)
+{
+	struct sym_image_parts p = sym_image_parts(*image);
+	CLEANUP(free_ptr)
+	struct sym_index *index = sym_index_new(p.syms, (*image)->h.nr_syms);
+	void *grown;
+
+	if (!index)
+		return -ENOMEM;
+	(*image)->index_len = sym_index_bytes(index);
+	grown = realloc(*image, p.len + (*image)->index_len);
+	if (!grown)
+		return -ENOMEM;
+	*image = grown;
+	memcpy(sym_image_parts(*image).index, index, (*image)->index_len);
+	return 0;
+}
+
+static int take_all(struct parts *p, struct err *err)
+{
+	int rc = take_syms(p, err);
+
+	if (!rc)
+		rc = take_sections(p->sections, p->h->nr_sections, p->to.sections, err);
+	if (!rc)
+		rc = take_sections(p->entries, p->h->nr_entries, p->to.entries, err);
+	if (!rc)
+		take_names(p);
+	return rc;
 }
 
 int sym_wire_decode(const void *data, size_t len, struct sym_table **out, struct err *err)
 {
-	CLEANUP(free_ptr) char *block = NULL;
+	CLEANUP(free_ptr) struct sym_image *image = NULL;
 	struct parts p = { 0 };
-	struct sym_table *t;
-	size_t size;
+	struct sym_image head = { 0 };
 	int rc = find_parts(&p, data, len, err);
 
 	if (rc)
 		return rc;
-	size = sizeof(*t) + p.h->nr_syms * sizeof(*p.to_syms) +
-	       ((size_t)p.h->nr_sections + p.h->nr_entries) * sizeof(*p.to_sections) +
-	       p.h->names_len;
-	block = malloc(size);
-	if (!block)
+	head.h = *p.h;
+	/* zeros, so that what is between the parts is the same each time */
+	image = calloc(1, sym_image_parts(&head).len);
+	if (!image)
 		return err_set(err, -ENOMEM, "symbol table: out of memory");
-	t = (struct sym_table *)block;
-	p.to_syms = (struct sym *)(t + 1);
-	p.to_sections = (struct sym_section *)(p.to_syms + p.h->nr_syms);
-	p.to_entries = p.to_sections + p.h->nr_sections;
-	p.to_names = (char *)(p.to_entries + p.h->nr_entries);
-	rc = take_syms(&p, err);
-	if (!rc)
-		rc = take_sections(p.sections, p.h->nr_sections, p.to_sections, err);
-	if (!rc)
-		rc = take_sections(p.entries, p.h->nr_entries, p.to_entries, err);
+	*image = head;
+	p.to = sym_image_parts(image);
+	rc = take_all(&p, err);
 	if (rc)
 		return rc;
-	take_names(&p);
-	fill_table(t, &p);
-	t->index = sym_index_new(t->syms, t->nr_syms);
-	if (!t->index)
+	if (add_index(&image))
 		return err_set(err, -ENOMEM, "symbol table: out of memory");
-	t->bytes = size + sym_index_bytes(t->index);
-	block = NULL;
-	*out = t;
-	return 0;
+	rc = sym_image_table(image, sym_image_parts(image).len, release, out, err);
+	if (!rc)
+		image = NULL;
+	return rc;
 }

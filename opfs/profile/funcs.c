@@ -85,7 +85,7 @@ static int order_frames(struct finding *f)
 static int name_func(const struct profile_build *b, struct profile_func *func)
 {
 	if (func->sym) {
-		func->name = func->sym->name;
+		func->name = sym_name(func->sym);
 		return 0;
 	}
 	func->name = profile_nameless_func(b, func->image, func->entry);

@@ -73,9 +73,10 @@ static int note_function(struct inlining *x, uint32_t image, uint32_t at, uint64
 		index = in->nr++;
 		in->syms[index] = (struct sym){
 			.off = UINT64_MAX,
-			.name = *inlined->name ? inlined->name : "[unnamed]",
 			.flags = SYM_INLINED,
 		};
+		sym_set_name(&in->syms[index],
+			     *inlined->name ? inlined->name : "[unnamed]");
 		if (map_u64_set(&x->known, key, index))
 			return -ENOMEM;
 	}
@@ -215,7 +216,7 @@ static int find_names(struct inlining *x)
 		return -ENOMEM;
 	for (size_t i = 0; i < x->from->cat->nr_images; i++)
 		for (size_t k = 0; k < x->inlined[i].nr; k++)
-			x->names[nr++] = x->inlined[i].syms[k].name;
+			x->names[nr++] = sym_name(&x->inlined[i].syms[k]);
 	if (nr && x->q->syms)
 		rc = sym_server_demangle(sym_cache_server(x->q->syms), x->names, nr,
 					 x->q->demangle, x->q->v, &shown, NULL);

@@ -131,7 +131,8 @@ static int take_symbols(const struct sym_table *t, const struct spec_image *regi
 	for (size_t i = 0; i < t->nr_syms && !rc; i++)
 		if (t->syms[i].vma >= region->start && t->syms[i].vma <= region->end)
 			rc = spec_jit_add(out, t->syms[i].vma, t->syms[i].size,
-					  t->syms[i].name, strlen(t->syms[i].name));
+					  sym_name(&t->syms[i]),
+					  strlen(sym_name(&t->syms[i])));
 	return rc;
 }
 

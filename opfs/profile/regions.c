@@ -134,7 +134,7 @@ static void add_region(struct sym_build *build, const struct sym_table *t, uint6
 							 .size = t->syms[i].size,
 							 .vma = t->syms[i].vma,
 							 .limit = base + size,
-							 .name = t->syms[i].name,
+							 .name = sym_name(&t->syms[i]),
 							 .flags = t->syms[i].flags });
 }
 

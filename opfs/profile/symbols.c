@@ -33,7 +33,7 @@ static int describe_row(const struct profile_build *b, struct profile_row *row)
 	if (!row->sym)
 		return describe_nameless(b, row);
 	row->kind = PROFILE_ROW_SYMBOL;
-	row->name = row->sym->name;
+	row->name = sym_name(row->sym);
 	row->vma = row->sym->vma;
 	return 0;
 }
@@ -321,11 +321,11 @@ static int collect(struct mangled *m, const struct sym *sym,
 {
 	uint32_t *slot;
 
-	if (!sym || !may_be_mangled(sym->name))
+	if (!sym || !may_be_mangled(sym_name(sym)))
 		return 0;
 	slot = &m->of_sym[sym - table->syms];
 	if (!*slot) {
-		if (vec_push(&m->names, sym->name))
+		if (vec_push(&m->names, sym_name(sym)))
 			return -ENOMEM;
 		*slot = (uint32_t)m->names.len;
 	}

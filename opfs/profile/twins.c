@@ -95,7 +95,7 @@ static int count_all(struct census *c, const struct sym_table *t)
 	if (!c->rank)
 		return -ENOMEM;
 	for (size_t i = 0; i < t->nr_syms; i++) {
-		const char *name = t->syms[i].name;
+		const char *name = sym_name(&t->syms[i]);
 		uint32_t *count = find_count(c, name, stem_len(name));
 
 		if (count)
@@ -113,7 +113,7 @@ static int image_twins(const struct profile_row *rows, size_t nr,
 	for (size_t i = 0; i < nr; i++) {
 		if (!rows[i].sym)
 			continue;
-		out[i].stem = rows[i].sym->name;
+		out[i].stem = sym_name(rows[i].sym);
 		out[i].len = (uint32_t)stem_len(out[i].stem);
 		out[i].inlined = rows[i].sym->flags & SYM_INLINED;
 		out[i].nr = 1; /* an inlined one has its name for itself */

@@ -125,7 +125,7 @@ static int check(const struct report_job *job, struct err *err)
 static bool is_known(const struct sym *sym)
 {
 	return sym && !(sym->flags & SYM_PLT) &&
-	       gmon_knows(sym->name, sym->flags & SYM_GLOBAL);
+	       gmon_knows(sym_name(sym), sym->flags & SYM_GLOBAL);
 }
 
 static int add_symbols(struct gmon *g, const struct sym_table *t)

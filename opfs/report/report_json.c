@@ -184,7 +184,7 @@ static void add_symbol(struct doc *d, const struct profile_row *row)
 	json_key(j, "symbol");
 	json_string(j, row->name);
 	json_key(j, "mangled");
-	json_string(j, row->sym ? row->sym->name : NULL);
+	json_string(j, row->sym ? sym_name(row->sym) : NULL);
 	json_key(j, "vma");
 	if (row->sym)
 		json_address(j, row->vma);

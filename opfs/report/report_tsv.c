@@ -81,7 +81,7 @@ static void add_share_error(const struct cell *c, struct strbuf *out)
 static void add_mangled(const struct cell *c, struct strbuf *out)
 {
 	if (c->row->sym)
-		add_field(c->row->sym->name, out);
+		add_field(sym_name(c->row->sym), out);
 }
 
 static void add_vma(const struct cell *c, struct strbuf *out)

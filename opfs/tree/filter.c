@@ -15,7 +15,7 @@
 /* The mangled name; of a row that is no symbol, its only name. */
 static const char *raw_name(const struct profile_row *row)
 {
-	return row->sym ? row->sym->name : row->name;
+	return row->sym ? sym_name(row->sym) : row->name;
 }
 
 bool tree_is_named(const struct profile_row *row, const char *name)
@@ -92,7 +92,7 @@ static int compare_rows(const void *x, const void *y)
 static bool are_twins(const struct profile_row *a, const struct profile_row *b)
 {
 	return a->image == b->image && a->sym && b->sym && a->sym->off != b->sym->off &&
-	       !strcmp(a->sym->name, b->sym->name);
+	       !strcmp(sym_name(a->sym), sym_name(b->sym));
 }
 
 /* Rows [from, end), sorted, which have the same spelling. */

@@ -70,7 +70,7 @@ static bool means(const struct choice *c, size_t component, uint32_t func)
 	const struct spec_frame *f = &c->v->frames[component];
 	const struct profile_func *is = &c->s->funcs[func];
 
-	return matches(f, is->name) || matches(f, is->sym ? is->sym->name : NULL) ||
+	return matches(f, is->name) || matches(f, is->sym ? sym_name(is->sym) : NULL) ||
 	       matches(f, is->in_rows) ||
 	       (c->names && matches(f, c->names->funcs[func].name)) ||
 	       reads_as(f, is->name) || reads_as(f, is->in_rows);

@@ -40,7 +40,8 @@ int tree_new(const struct tree_options *o, struct tree **out, struct err *err)
 	t->o.mountpoint = place_text(o->mountpoint, &failed);
 	t->o.about = place_text(o->about, &failed);
 	tree_others_init(&t->others);
-	t->server = sym_server_new(&(struct sym_server_options){ .fair = o->shared });
+	t->server = sym_server_new(
+		&(struct sym_server_options){ .remembers = true, .fair = o->shared });
 	t->cache = cache_new(o->cache_bytes);
 	t->syms = t->server && t->cache ? sym_cache_new(t->server, t->cache) : NULL;
 	t->reasons = reasons_new();

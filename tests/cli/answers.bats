@@ -1,127 +1,199 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# opfs ls, why and check --json: what they say, for programs.
+# What helpers said is kept for the next run ($OPFS_CACHE_DIR), and told as long as a
+# helper would say the same.
 
 bats_require_minimum_version 1.5.0
 load ../lib/need
 load ../lib/opfs
 
 setup() {
+	need_programs
+	need_command strace
 	cd "$BATS_TEST_TMPDIR"
-	D=$PWD/data
-	mksession <<-'END2'
-	[{"app": "/bin/kate", "event": "TIMER", "samples": {"0x10": 7}},
-	 {"app": "/bin/two", "event": "TIMER", "samples": {"0x10": 3}},
-	 {"session": "saved", "app": "/bin/kate", "event": "TIMER",
-	  "samples": {"0x10": 2}}]
-	END2
+	cat >c.c <<-'END'
+	int work(int n) { return n * 3; }
+	int main(int argc, char **argv) { (void)argv; return work(argc); }
+	END
+	cat >cc.cc <<-'END'
+	struct shape { int area(int n); };
+	__attribute__((noinline)) int shape::area(int n) { return n * 3; }
+	int main(int argc, char **) { return shape().area(argc); }
+	END
+	build c
+	build cc
+	mksession <<-END
+	[{"app": "$PWD/c", "samples": {"$(offset_of c work)": 20}},
+	 {"app": "$PWD/cc", "samples": {"$(offset_of cc _ZN5shape4areaEi)": 10}}]
+	END
+	export OPFS_CACHE_DIR=$PWD/cache
 }
 
-# answer STATUS COMMAND WORD...: $json, which the schema of COMMAND allows; with stdout
-# alone
-answer() {
-	run --separate-stderr "-$1" opfs "$2" --json "${@:3}"
-	json=$output
-	python3 -c 'import json, jsonschema, sys
-schema, answer = json.load(open(sys.argv[1])), json.load(sys.stdin)
-jsonschema.Draft202012Validator.check_schema(schema)
-jsonschema.validate(answer, schema)' "$OPFS_TOP/doc/$2.schema.json" <<<"$json"
+# build PROGRAM [OPTION...]
+build() {
+	"${CC:-gcc}" -g -O1 -fno-inline -o "$1.new" "$1.c"* "${@:2}"
+	mv "$1.new" "$1"
 }
 
-# is FILTER [JQ-OPTION]...: does jq find it so?
-is() {
-	jq -e "${@:2}" "$1" <<<"$json" || {
-		echo "$1: $json"
-		return 1
-	}
+# A report as it is with what is kept: the same as without.
+same() {
+	OPFS_CACHE_DIR='' opfs cat "current/$1" >"fresh" 2>&1 || true
+	opfs cat "current/$1" >"known" 2>&1 || true
+	diff fresh known
 }
 
-@test "ls --json has the names of ls, and with -l their kinds, sizes and times" {
-	answer 0 ls current
-	[ "$(jq -r '.paths[0].entries[].name' <<<"$json")" = "$(opfs ls current)" ]
-	is '.paths[0].path == "current" and .session_dir == $d' --arg d "$D"
-	is '[.paths[0].entries[] | select(.name == "report" or .name == "image").kind]
-		== ["file", "link"]'
-	is '[.paths[].entries[] | .samples, .bytes, .time, .target] | unique == [null]'
-	answer 0 ls -l current/event: current/report current
-	is '.paths[0].entries[0] | .name == "TIMER" and .samples == 10 and .bytes == null'
-	is '.paths[1] | .kind == "file" and .entries == null and .bytes == $n' \
-		--argjson n "$(opfs cat current/report | wc -c)"
-	is '.paths[2].entries[] | select(.name == "image") | .target == "image:"'
-	is '[.paths[].entries | arrays | .[].time] | all(. != null)'
+# traced CALL,...: of the report, each of its processes and threads on its own.
+traced() {
+	rm -f calls.*
+	# looking for leaks is work of another process
+	ASAN_OPTIONS="${ASAN_OPTIONS-}:detect_leaks=0" strace -ff -o calls \
+		-e trace="$1" "$OPFS_BIN/opfs" cat --session-dir s current/report >report
 }
 
-@test "ls --json of several paths is one document, which lacks what is not there" {
-	answer 1 ls current nosuch saved
-	is '[.paths[].path] == ["current", "saved"]'
-	[[ $stderr = *nosuch* ]]
-	answer 0 ls
-	is '.paths[0] | .path == "/" and (.entries | map(.name) | contains(["saved"]))'
+# Processes that it starts; threads are none.
+processes() {
+	traced execve,clone,clone3,fork,vfork
+	cat calls.* | grep -Ev 'CLONE_THREAD|^(---|\+\+\+)' | grep -c ' = [0-9]'
 }
 
-@test "why --json tells what a path selects, and which component of one fails" {
-	answer 0 why current/image:kate/report
-	is '.paths[0] | .exists and .file == "report" and .error == null'
-	is '.paths[0].selection | .samples == 7 and .samples_of == 10 and
-		.sessions == ["current"]'
-	is '.paths[0].selection.tags == [{tag: "image", value: "kate", exact: true}]'
-	answer 1 why current/imag:x current/image: current/image:kate/diff:saved
-	is '.paths[0] | .exists == false and .selection == null'
-	is '.paths[0].error | .component == "imag:x" and .at == 8 and
-		(.message | contains("did you mean \"image\"?"))'
-	is '.paths[1].selection.open == {tag: "image", value: ""}'
-	is '.paths[2].selection.compared_with.sessions == ["saved"]'
+@test "the second report starts no other process" {
+	[ "$(processes)" -gt 2 ]
+	cp report first
+	[ "$(processes)" = 1 ]
+	cmp first report
+	grep -q 'c  *work$' report
+	grep -q 'shape::area(int)$' report
 }
 
-@test "why --json tells of a path whose tags contradict each other that it exists" {
-	run -1 opfs why current/sort:diff/report
-	[[ $output = *'cannot be opened'* ]]
-	answer 1 why current/sort:diff/report
-	is '.paths[0] | .exists and .error.component == null and .error.message != ""'
+@test "the second report makes a bounded number of system calls for each file" {
+	traced all
+	few=$(cat calls.* | wc -l)
+	traced all
+	few=$(cat calls.* | wc -l)
+	for i in $(seq 20); do
+		cp c "c$i"
+		printf '{"app": "%s", "samples": {"%s": 1}},\n' "$PWD/c$i" \
+			"$(offset_of c work)"
+	done | sed '1s/^/[/; $s/,$/]/' | mksession
+	traced all
+	traced all
+	many=$(cat calls.* | wc -l)
+	echo "$few calls for 2 sample files, $many for 22"
+	[ "$(grep -c ' work$' report)" = 21 ]
+	[ $((many - few)) -le $((20 * 120)) ]
 }
 
-@test "check --json tells whole sessions, faults of others, and what is no session" {
-	answer 0 check
-	is '[.sessions[] | .session, .whole, .samples]
-		== ["current", true, 10, "saved", true, 2]'
-	truncate -s 10 "$(find data/samples/saved -path '*kate*' -type f)"
-	answer 1 check
-	is '[.sessions[] | .whole] == [true, false]'
-	is '.sessions[1].faults | length == 1 and (.[0].path | contains("kate"))'
-	answer 1 check nosuch 'cur*'
-	is '[.sessions[] | .session, .whole] == ["nosuch", false, "current", true]'
-	is '.sessions[0] | .samples == null and (.faults | length == 1)'
-}
-
-@test "check --json compares with a MANIFEST, of an archive too" {
-	opfs cat saved/archive.tar | tar -x --one-top-level=arc
-	D=$PWD/$(dirname "$(find arc -maxdepth 2 -name MANIFEST)")
-	answer 0 check
-	is '.sessions[0] | .session == null and .whole and .manifest_files > 0'
-	echo >>"$(find "$D" -path '*kate*' -type f | head -n 1)"
-	answer 1 check
-	is '.sessions[0] | .whole == false and (.faults | length == 1)'
-}
-
-@test "bytes that are no UTF-8 are characters from U+EF00 on" {
-	run -0 env D="$D" python3 - <<-'END2'
-	import os
-	d = os.environb[b"D"] + b"/samples/"
-	os.rename(d + b"saved", d + b"s\xff\n")
-	END2
-	answer 0 ls
-	is '.paths[0].entries | map(.name) | contains(["s%FF%0A"])' # as a path has it
-	answer 0 check
-	is '.sessions | map(.session) | contains(["s\uefff\n"])'
-	answer 1 why $'nosuch\xff'
-	is '.paths[0].error.component == "nosuch\uefff"'
-}
-
-@test "without a session directory there is an error and no answer" {
-	D=$PWD/nosuch
-	for c in ls why check; do
-		run --separate-stderr -1 opfs "$c" --json current
-		[ -z "$output" ]
-		[[ $stderr = "opfs $c: $D: no such session directory"* ]]
+@test "a binary that was replaced, came back or is gone is told as it is now" {
+	for file in report status details report.json; do
+		same "$file"
+		same "$file"
 	done
+	cp -p c kept
+	build c -DOTHER -Wl,--build-id=0x1234
+	same report
+	same status
+	rm c
+	same report
+	same status
+	cp -p kept c
+	same report
+	same status
+	strip c
+	same report
+	same status
+	chmod 000 c
+	same report
+}
+
+@test "names that come with a debug file are told at once, and those that go" {
+	at=$(offset_of c work)
+	objcopy --only-keep-debug c c.debug
+	strip c
+	objcopy --add-gnu-debuglink=c.debug c
+	mv c.debug away
+	mksession <<-END
+	[{"app": "$PWD/c", "samples": {"$at": 20}}]
+	END
+	same report
+	same report
+	! grep -q 'work$' known
+	mkdir .debug
+	cp away .debug/c.debug
+	same report
+	grep -q ' work$' known
+	rm .debug/c.debug
+	same report
+	! grep -q ' work$' known
+	mv away c.debug
+	same report
+	grep -q ' work$' known
+}
+
+@test "what is kept is for the user alone" {
+	opfs cat current/report >first
+	[ "$(find cache/answers -type f | wc -l)" -ge 3 ]
+	[ -z "$(find cache -mindepth 1 -perm /077)" ]
+	chmod 755 cache/answers
+	[ "$(processes)" -gt 2 ]
+	cmp first report
+}
+
+@test "damage costs time, and nothing else" {
+	opfs cat current/report >first
+	for f in cache/answers/*; do
+		truncate -s -1 "$f"
+	done
+	opfs cat current/report | cmp - first
+	for f in cache/answers/*; do
+		printf x | dd of="$f" bs=1 seek=70 conv=notrunc status=none
+	done
+	opfs cat current/report | cmp - first
+	[ "$(processes)" = 1 ]
+}
+
+@test "where nothing can be kept nothing is said of it" {
+	need_mount_namespace
+	opfs cat current/report >first
+	mkdir full
+	for how in 'mount -t tmpfs -o size=4k none full' \
+		'mount -t tmpfs -o ro none full' 'rmdir full' ': >full/answers'; do
+		run -0 --separate-stderr private_mounts sh -ec "$how
+			OPFS_CACHE_DIR=$PWD/full exec '$OPFS_BIN/opfs' cat \
+				--session-dir s current/report"
+		diff <(echo "$output") first
+		[ "$stderr" = '' ]
+		rm -rf full
+		mkdir full
+	done
+}
+
+@test "programs that are killed while they keep something do no harm" {
+	OPFS_CACHE_DIR='' opfs cat current/report >first
+	for i in $(seq 30); do
+		timeout -s KILL 0.00$((i % 10))$((i / 10)) "$OPFS_BIN/opfs" cat \
+			--session-dir s current/report >/dev/null || true
+		[ $((i % 10)) = 0 ] || continue
+		opfs cat current/report | cmp - first
+		rm -rf cache
+	done
+}
+
+@test "users of one cache at a time all read the same" {
+	OPFS_CACHE_DIR='' opfs cat current/report >first
+	for round in 1 2 3; do
+		rm -rf cache
+		for i in 1 2 3 4 5 6; do
+			opfs cat current/report >"read.$i" 3>&- &
+			readers[i]=$!
+		done
+		wait "${readers[@]}"
+		for i in 1 2 3 4 5 6; do cmp first "read.$i"; done
+	done
+}
+
+@test "all golden outputs are the same with answers that were kept" {
+	for round in cold warm; do
+		OPFS_TOP=$OPFS_TOP bats "$OPFS_TOP/tests/cli/golden.bats"
+	done
+	[ "$(find cache/answers -type f | wc -l)" -gt 10 ]
 }

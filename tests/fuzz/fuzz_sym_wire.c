@@ -22,7 +22,7 @@ static void check(const struct sym_table *t)
 	for (size_t i = 0; i < t->nr_syms; i++) {
 		const struct sym *s = &t->syms[i];
 
-		if (sym_find(t, s->off) != s || strpbrk(s->name, "\n\t\x1b"))
+		if (sym_find(t, s->off) != s || strpbrk(sym_name(s), "\n\t\x1b"))
 			abort();
 		if (sym_find(t, s->off + s->size) == s)
 			abort();

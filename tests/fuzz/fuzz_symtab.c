@@ -16,7 +16,7 @@ static void check(const struct sym_table *t)
 	for (size_t i = 0; i < t->nr_syms; i++) {
 		const struct sym *s = &t->syms[i], *found = sym_find(t, s->off);
 
-		if (found != s || !s->size || !*s->name)
+		if (found != s || !s->size || !*sym_name(s))
 			abort();
 		found = sym_find(t, s->off + s->size);
 		if (found == s)

@@ -206,7 +206,7 @@ static void print_at(const struct sym_table *t, uint64_t off)
 	if (known)
 		printf("vma %#" PRIx64 "\n", vma);
 	if (s)
-		print_sym(s, s->name);
+		print_sym(s, sym_name(s));
 	else
 		puts("(no symbol)");
 }
@@ -226,7 +226,7 @@ static int print_all(struct sym_server *server, const struct request *r,
 	int rc = raw ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < t->nr_syms && !rc; i++)
-		raw[i] = t->syms[i].name;
+		raw[i] = sym_name(&t->syms[i]);
 	if (!rc && r->style != SYM_DEMANGLE_NONE)
 		rc = sym_server_demangle(server, raw, t->nr_syms, r->style, NULL, &names,
 					 err);

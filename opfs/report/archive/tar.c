@@ -19,7 +19,7 @@
 #include "base/vec.h"
 #include "base/viewer.h"
 #include "libspec/session/manifest.h"
-#include "libsym/file/open.h"
+#include "libsym/file/identity.h"
 #include "opfs/report/archive/tar_header.h"
 
 struct sums { /* of the members, in the order of the layout */

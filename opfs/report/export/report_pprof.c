@@ -187,7 +187,7 @@ static void write_functions(struct writing *w)
 
 		if (w->func[i])
 			pprof_function(&w->to, i + 1, f->name,
-				       f->sym ? f->sym->name : f->name, w->file[i]);
+				       f->sym ? sym_name(f->sym) : f->name, w->file[i]);
 	}
 }
 

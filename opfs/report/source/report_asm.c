@@ -163,7 +163,7 @@ static void add_title(const struct asm_text *t, const struct asm_unit *u)
 	if (row->sym) {
 		hex_add_number(t->out, row->vma, 16, '0');
 		strbuf_puts(t->out, " <");
-		escape_text(t->out, row->sym->name);
+		escape_text(t->out, sym_name(row->sym));
 		strbuf_puts(t->out, ">: ");
 	}
 	strbuf_puts(t->out, "/* ");

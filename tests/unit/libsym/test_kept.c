@@ -70,7 +70,7 @@ Test(kept, symbols_ranges_and_lines_survive)
 
 	cr_assert_eq(sym_kept_decode(&bytes, &k, NULL), 0);
 	cr_assert_eq(sym_kept_table(&k, &job, &t, NULL), 0);
-	cr_expect_str_eq(sym_find(t, 17)->name, "one");
+	cr_expect_str_eq(sym_name(sym_find(t, 17)), "one");
 	cr_expect(k.nr_ranges == 2 && k.ranges[1].off == 30);
 	cr_assert_eq(sym_kept_lines(&k, SYM_LINES_INLINES, &l, NULL), 0);
 	cr_expect_eq(sym_line_find(l, 17)->line, 7);

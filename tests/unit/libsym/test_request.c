@@ -129,7 +129,10 @@ Test(request, no_options_are_not_empty_options)
 		CLEANUP(strbuf_fini) struct strbuf b = { 0 };
 
 		sym_request_parts(SYM_REQUEST_LINES, &job, &parts, &b);
-		cr_assert_eq(sym_request_parse(b.data + 8, b.len - 8, &r, NULL), 0);
+		cr_assert_eq(sym_request_parse(b.data + sizeof(struct sym_frame),
+					       b.len - sizeof(struct sym_frame), &r,
+					       NULL),
+			     0);
 		cr_expect_eq(!r.parts.options, !options[i]);
 		cr_expect_eq(r.parts.nr, 0);
 	}
@@ -145,7 +148,9 @@ Test(request, more_ranges_than_bytes_are_refused)
 
 	sym_request_parts(SYM_REQUEST_LINES, &job, &parts, &b);
 	b.data[b.len - 3] = 0x7f; /* the number of ranges */
-	cr_expect_eq(sym_request_parse(b.data + 8, b.len - 8, &r, NULL), -EBADMSG);
+	cr_expect_eq(sym_request_parse(b.data + sizeof(struct sym_frame),
+				       b.len - sizeof(struct sym_frame), &r, NULL),
+		     -EBADMSG);
 }
 
 Test(request, source_paths_and_who_asks_survive)
@@ -157,7 +162,9 @@ Test(request, source_paths_and_who_asks_survive)
 	struct sym_request r;
 
 	sym_request_paths(SYM_REQUEST_SOURCE, paths, 2, &cred, &b);
-	cr_assert_eq(sym_request_parse(b.data + 8, b.len - 8, &r, NULL), 0);
+	cr_assert_eq(sym_request_parse(b.data + sizeof(struct sym_frame),
+				       b.len - sizeof(struct sym_frame), &r, NULL),
+		     0);
 	cr_expect_eq(r.kind, SYM_REQUEST_SOURCE);
 	cr_assert_not_null(r.who);
 	cr_expect_eq(r.who->uid, 7);

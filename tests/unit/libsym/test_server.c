@@ -57,7 +57,7 @@ Test(server, a_helper_tells_the_same_as_this_process)
 		cr_assert_eq(a->syms[i].off, b->syms[i].off);
 		cr_assert_eq(a->syms[i].size, b->syms[i].size);
 		cr_assert_eq(a->syms[i].vma, b->syms[i].vma);
-		cr_assert_str_eq(a->syms[i].name, b->syms[i].name);
+		cr_assert_str_eq(sym_name(&a->syms[i]), sym_name(&b->syms[i]));
 	}
 	sym_table_put(a);
 	sym_table_put(b);

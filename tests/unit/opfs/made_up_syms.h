@@ -10,6 +10,7 @@
 #include "libsym/file/find.h"
 #include "libsym/server/cache.h"
 #include "libsym/table/index.h"
+#include "tests/unit/opfs/named.h"
 #include "tests/unit/opfs/fake.h"
 
 /* What stands in for helper processes: symbol tables by path, made here.  And what each
@@ -21,11 +22,12 @@ static int loads;
 static struct sym_job last_job;
 static int load_result;
 
-static const struct sym demo_syms[] = {
-	{ .off = 0x100, .size = 0x10, .vma = 0x1100, .name = "first" },
-	{ .off = 0x110, .size = 0x10, .vma = 0x1110, .name = "_Zsecond" },
-	{ .off = 0x200, .size = 0x20, .vma = 0x1200, .name = "third" },
+static struct sym demo_syms[] = {
+	{ .off = 0x100, .size = 0x10, .vma = 0x1100 },
+	{ .off = 0x110, .size = 0x10, .vma = 0x1110 },
+	{ .off = 0x200, .size = 0x20, .vma = 0x1200 },
 };
+NAMED(demo_syms, "first", "_Zsecond", "third");
 
 static struct sym_table demo_table = {
 	.state = SYM_OK,
@@ -48,9 +50,10 @@ static struct sym_table kernel_table = {
 	.text_off = 0x100,
 	.refs = 1000000,
 };
-static const struct sym plt_syms[] = {
-	{ .off = 0x20, .size = 0x10, .vma = 0x20, .name = "exit@plt", .flags = SYM_PLT },
+static struct sym plt_syms[] = {
+	{ .off = 0x20, .size = 0x10, .vma = 0x20, .flags = SYM_PLT },
 };
+NAMED(plt_syms, "exit@plt");
 static struct sym_table stripped_table = {
 	.state = SYM_NO_SYMBOLS,
 	.source = SYM_FROM_NOTHING,
@@ -149,9 +152,9 @@ static void make_tables(void)
 
 static void free_tables(void)
 {
-	sym_index_free(demo_table.index);
-	sym_index_free(kernel_table.index);
-	sym_index_free(stripped_table.index);
+	free((void *)demo_table.index);
+	free((void *)kernel_table.index);
+	free((void *)stripped_table.index);
 }
 
 static struct sym_cache *const some_cache = (struct sym_cache *)&demo_table;

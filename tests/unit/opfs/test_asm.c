@@ -5,13 +5,15 @@
 
 #include "base/cleanup.h"
 #include "tests/unit/opfs/fake.h"
+#include "tests/unit/opfs/named.h"
 
-static const struct sym hot = {
-	.off = 0x100, .size = 0x40, .vma = 0x1100, .name = "hot"
+static struct sym both[] = {
+	{ .off = 0x100, .size = 0x40, .vma = 0x1100 },
+	{ .off = 0x200, .size = 0x10, .vma = 0x1200 },
 };
-static const struct sym cold = {
-	.off = 0x200, .size = 0x10, .vma = 0x1200, .name = "cold"
-};
+NAMED(both, "hot", "cold");
+#define hot both[0]
+#define cold both[1]
 
 struct world {
 	struct fake fake;
@@ -50,7 +52,8 @@ static void make(struct world *w, double threshold)
 					   .nr_hits = 4 };
 	for (size_t i = 0; i < 4; i++) {
 		w->rows[i].image = lib;
-		w->rows[i].name = w->rows[i].sym ? w->rows[i].sym->name : "(no symbol)";
+		w->rows[i].name =
+			w->rows[i].sym ? sym_name(w->rows[i].sym) : "(no symbol)";
 		w->rows[i].samples = &w->samples[i];
 	}
 	w->p = (struct profile){ .cat = &w->fake.cat,

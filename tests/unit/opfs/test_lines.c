@@ -6,6 +6,7 @@
 
 #include "opfs/report/column.h"
 #include "tests/unit/opfs/fake.h"
+#include "tests/unit/opfs/named.h"
 
 static const struct fake_event event = { "CYCLES", 1000, 0, 41 };
 
@@ -149,16 +150,16 @@ static void expect_table(const struct view_options *o, const char *want)
 }
 
 /* /bin/a begins at inline.h:3, /bin/b at main.c:7, /bin/c nowhere. */
+static struct sym two[] = { { .off = 0x20 }, { .off = 0x10 } };
+NAMED(two, "x", "x");
+
 static void give_symbols(void)
 {
-	static const struct sym syms[] = { { .off = 0x20, .name = "x" },
-					   { .off = 0x10, .name = "x" } };
-
 	for (size_t i = 0; i < p->nr_rows; i++) {
 		struct profile_row *row = &p->rows[i];
 
 		if (row->image < 2)
-			row->sym = &syms[row->image];
+			row->sym = &two[row->image];
 		row->name = "x";
 	}
 }

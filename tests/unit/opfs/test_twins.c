@@ -4,16 +4,17 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-static const struct sym syms[] = {
-	{ .off = 0x00, .size = 8, .name = "one" },
-	{ .off = 0x10, .size = 8, .name = "twin" },
-	{ .off = 0x20, .size = 8, .name = "_ZN4main4work17h0123456789abcdefE" },
-	{ .off = 0x30, .size = 8, .name = "twin" },
-	{ .off = 0x40, .size = 8, .name = "_ZN4main4work17hfedcba9876543210E.llvm.42" },
-	{ .off = 0x50, .size = 8, .name = "_ZN4main4work17h0123456789abcdeXE" },
-	{ .off = 0x60, .size = 8, .name = "twin.llvm.7" },
-	{ .off = 0x70, .size = 8, .name = "twin.llvm." },
+#include "tests/unit/opfs/named.h"
+
+static struct sym syms[] = {
+	{ .off = 0x00, .size = 8 }, { .off = 0x10, .size = 8 },
+	{ .off = 0x20, .size = 8 }, { .off = 0x30, .size = 8 },
+	{ .off = 0x40, .size = 8 }, { .off = 0x50, .size = 8 },
+	{ .off = 0x60, .size = 8 }, { .off = 0x70, .size = 8 },
 };
+NAMED(syms, "one", "twin", "_ZN4main4work17h0123456789abcdefE", "twin",
+      "_ZN4main4work17hfedcba9876543210E.llvm.42", "_ZN4main4work17h0123456789abcdeXE",
+      "twin.llvm.7", "twin.llvm.");
 enum { NR = sizeof(syms) / sizeof(syms[0]) };
 
 static struct sym_table table = { .state = SYM_OK, .syms = syms, .nr_syms = NR };
