@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <string.h>
 #include <unistd.h>
 
 int cred_take(const struct cred *cred, struct err *err)
@@ -40,4 +41,14 @@ bool cred_allows(const struct cred *cred, const struct stat *st, mode_t want)
 bool cred_is_other(const struct cred *cred)
 {
 	return cred && cred->uid != geteuid();
+}
+
+bool cred_is_own(const struct cred *cred)
+{
+	gid_t groups[64];
+	int nr = getgroups(sizeof(groups) / sizeof(groups[0]), groups);
+
+	return cred->uid == geteuid() && cred->gid == getegid() && nr >= 0 &&
+	       cred->nr_groups == (size_t)nr &&
+	       (!nr || !memcmp(cred->groups, groups, (size_t)nr * sizeof(*groups)));
 }

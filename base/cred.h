@@ -27,5 +27,8 @@ bool cred_allows(const struct cred *cred, const struct stat *st, mode_t want);
 /* Somebody else than the user of this process, which could not take his rights then:
  * cred_allows() has to decide, for a file and all directories above it. */
 bool cred_is_other(const struct cred *cred);
+/* Exactly the user, group and groups of this process; false as well if it has more than
+ * 64 groups. */
+bool cred_is_own(const struct cred *cred);
 
 #endif

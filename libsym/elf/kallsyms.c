@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/hex.h"
 #include "libsym/file/open.h"
 #include "libsym/file/seen.h"
 
@@ -20,17 +21,30 @@ struct line {
 	size_t name_len, module_len;
 };
 
+/* A hexadecimal number, up to @end; @after: behind it.  Four times as fast as strtoull(),
+ * which counts with hundreds of thousands of lines. */
+static uint64_t number(const char *at, const char *end, const char **after)
+{
+	uint64_t v = 0;
+	int digit;
+
+	for (; at < end && (digit = hex_digit(*at)) >= 0; at++)
+		v = v << 4 | (unsigned)digit;
+	*after = at;
+	return v;
+}
+
 /* The next line from *@pos on; false at the end.  Lines of no form are skipped. */
 static bool next_line(const struct strbuf *text, size_t *pos, struct line *out)
 {
 	while (*pos < text->len) {
 		const char *at = text->data + *pos, *stop = text->data + text->len;
 		const char *end = memchr(at, '\n', (size_t)(stop - at)), *tab;
-		char *after;
+		const char *after;
 
 		end = end ? end : stop;
 		*pos = (size_t)(end - text->data) + 1;
-		out->addr = strtoull(at, &after, 16);
+		out->addr = number(at, end, &after);
 		if (after == at || after + 3 >= end || after[0] != ' ' || after[2] != ' ')
 			continue;
 		out->type = after[1];

@@ -70,6 +70,14 @@ static int compare_keys(const void *pa, const void *pb)
 	return a->at < b->at ? -1 : a->at > b->at;
 }
 
+static bool is_sorted(const struct key *keys, size_t nr)
+{
+	for (size_t i = 1; i < nr; i++)
+		if (keys[i].off < keys[i - 1].off)
+			return false;
+	return true;
+}
+
 static int compare_sections(const void *pa, const void *pb)
 {
 	const struct sym_section *a = pa, *b = pb;
@@ -206,7 +214,8 @@ int sym_build_finish(struct sym_build *b)
 			return -ENOMEM;
 		for (size_t i = 0; i < b->cands.len; i++)
 			keys[i] = (struct key){ b->cands.data[i].off, (uint32_t)i };
-		qsort(keys, b->cands.len, sizeof(*keys), compare_keys);
+		if (!is_sorted(keys, b->cands.len)) /* those of a kernel are */
+			qsort(keys, b->cands.len, sizeof(*keys), compare_keys);
 		choose_all(b, keys);
 	}
 	if (!has_names(b) && sym_usable(b->state))

@@ -78,10 +78,12 @@ static void end(struct strbuf *out)
 static void put_cred(struct strbuf *out, const struct cred *cred)
 {
 	static const struct cred no_cred;
-	const struct cred *c = cred ? cred : &no_cred;
+	/* the same rights are the same request */
+	bool given = cred && !cred_is_own(cred);
+	const struct cred *c = given ? cred : &no_cred;
 	size_t nr_groups = c->nr_groups < SYM_MAX_GROUPS ? c->nr_groups : SYM_MAX_GROUPS;
 
-	put_u32(out, cred != NULL);
+	put_u32(out, given);
 	put_u32(out, c->uid);
 	put_u32(out, c->gid);
 	put_u32(out, (uint32_t)nr_groups);

@@ -265,7 +265,7 @@ int opfs_keep_main(const struct report_set *reports, int argc, char **argv)
 
 	if (result != OPT_RUN)
 		return opt_exit(result);
-	server = sym_server_new(NULL);
+	server = sym_server_new(&(struct sym_server_options){ .remembers = true });
 	cache = cache_new(CACHE_BYTES);
 	k.syms = server && cache ? sym_cache_new(server, cache) : NULL;
 	status = cli_find(&k.cli, program.name, WHERE_SESSIONS, nr, argv + 1) ||

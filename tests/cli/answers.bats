@@ -6,6 +6,7 @@
 bats_require_minimum_version 1.5.0
 load ../lib/need
 load ../lib/opfs
+load ../lib/record
 
 setup() {
 	need_programs
@@ -136,6 +137,15 @@ processes() {
 	chmod 755 cache/answers
 	[ "$(processes)" -gt 2 ]
 	cmp first report
+}
+
+@test "after record, the first report starts no other process" {
+	can_record
+	rm -rf s
+	"$OPFS_BIN/opcollect" record -F 999 -o s -- \
+		"${BASH}" -c 'for ((i = 0; i < 300000; i++)); do :; done'
+	[ "$(processes)" = 1 ]
+	grep -q bash report
 }
 
 @test "damage costs time, and nothing else" {
