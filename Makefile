@@ -346,9 +346,9 @@ analyze-sparse:
 .PHONY: bench bench-inserts bench-cfi bench-collect bench-replay bench-report \
 	bench-reports bench-files bench-mount bench-driver bench-daemon \
 	bench-daemon-files bench-busy bench-victim bench-soak bench-stacks \
-	bench-stacks-growth bench-inlines bench-unwind
-bench: bench-inserts bench-cfi bench-collect bench-replay bench-report bench-reports \
-	bench-files bench-mount bench-stacks
+	bench-stacks-growth bench-inlines bench-unwind bench-small
+bench: bench-inserts bench-cfi bench-collect bench-replay bench-small bench-report \
+	bench-reports bench-files bench-mount bench-stacks
 bench-inserts: benches
 	$(Q)$(O)/bench/db_insert
 bench-collect: all
@@ -370,6 +370,8 @@ bench-cfi: benches
 	$(Q)$(O)/bench/cfi $$(g++ -print-prog-name=cc1plus) -quiet -O2 -D_GNU_SOURCE \
 		-imultiarch $$(gcc -print-multiarch) tests/cli/unwind/templates.cc \
 		-o /dev/null
+bench-small: all
+	$(Q)bench/small.py $(O)/bin
 bench-report: all
 	$(Q)bench/report.py $(O)/bin
 bench-reports: all tests
