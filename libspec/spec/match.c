@@ -15,9 +15,12 @@ enum item_how {
 	ITEM_GLOB,  /* a pattern, perhaps without wildcards */
 };
 
+#define SEVERAL SIZE_MAX
+
 struct item {
 	enum item_how how;
 	const char *text;    /* EXACT */
+	size_t only;         /* EXACT: the only image that is called so, or SEVERAL */
 	const char *pattern; /* GLOB: of bare names */
 	const char *path; /* GLOB: the pattern with a "/" in front; NULL: a bare name */
 	struct strbuf rooted;
@@ -56,8 +59,10 @@ static int item_init(const struct spec_match *m, const struct spec_item *from,
 {
 	bool rooted = from->text[0] != '/' && (prefix || is_path(from->text));
 
-	*it = (struct item){ .how = ITEM_GLOB, .pattern = from->pattern };
-	if (!prefix && m->has_image(m->ctx, from->text)) {
+	*it = (struct item){ .how = ITEM_GLOB,
+			     .pattern = from->pattern,
+			     .only = SEVERAL };
+	if (!prefix && m->has_image(m->ctx, from->text, &it->only)) {
 		it->how = ITEM_EXACT;
 		it->text = from->text;
 		return 0;
@@ -72,7 +77,7 @@ static int item_init(const struct spec_match *m, const struct spec_item *from,
 	}
 	strbuf_putc(&it->rooted, '/');
 	strbuf_puts(&it->rooted, from->text);
-	if (!prefix && m->has_image(m->ctx, strbuf_str(&it->rooted))) {
+	if (!prefix && m->has_image(m->ctx, strbuf_str(&it->rooted), &it->only)) {
 		it->how = ITEM_EXACT;
 		it->text = strbuf_str(&it->rooted);
 		return strbuf_error(&it->rooted);
@@ -116,6 +121,8 @@ static bool mark(const struct spec_match *m, const struct item *it, bool prefix,
 {
 	bool any = false;
 
+	if (it->only < m->nr_images)
+		return bits[it->only] = true;
 	for (size_t i = 0; i < m->nr_images; i++) {
 		const struct spec_match_image *img = &m->images[i];
 		bool hit = prefix ? !img->label &&
@@ -180,11 +187,12 @@ static int mark_item(const struct spec_match *m, const struct spec_item *from,
 {
 	CLEANUP(strbuf_fini) struct strbuf pattern = { 0 };
 	CLEANUP(item_fini) struct item it = { 0 };
-	struct item through = { .how = ITEM_GLOB };
+	struct item through = { .how = ITEM_GLOB, .only = SEVERAL };
+	size_t only;
 	int rc;
 
 	if (!prefix && m->mark_jit && !strcmp(from->text, SPEC_MATCH_JIT) &&
-	    !m->has_image(m->ctx, from->text))
+	    !m->has_image(m->ctx, from->text, &only))
 		return m->mark_jit(m->ctx, bits);
 	rc = item_init(m, from, prefix, &it);
 	if (rc || mark(m, &it, prefix, bits))
@@ -220,11 +228,12 @@ static int mark_list(const struct spec_match *m, const struct spec_value *v, boo
 int spec_match_images(const struct spec_match *m, const struct spec_value *v, bool prefix,
 		      bool *bits, struct err *err)
 {
-	struct item whole = { .how = ITEM_EXACT, .text = v->text };
+	struct item whole = { .how = ITEM_EXACT, .text = v->text, .only = SEVERAL };
 	int rc;
 
 	memset(bits, 0, m->nr_images);
 	if (v->exact && !prefix) {
+		m->has_image(m->ctx, v->text, &whole.only);
 		mark(m, &whole, false, bits);
 		return 0;
 	}

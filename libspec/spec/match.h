@@ -36,8 +36,9 @@ struct spec_match_image {
 struct spec_match {
 	const struct spec_match_image *images;
 	size_t nr_images;
-	/* Is an image (by one of its names), an event called so? */
-	bool (*has_image)(void *ctx, const char *name);
+	/* Is an image called so, by one of its names?  If only one is, *only may become
+	 * its index, so that the others need no look. */
+	bool (*has_image)(void *ctx, const char *name, size_t *only);
 	bool (*has_event)(void *ctx, const char *name);
 	/*
 	 * Appends @path without symbolic links, as far as it exists.  0; -ENOENT: there

@@ -192,7 +192,8 @@ struct packed {
 
 struct sorter {
 	const struct view *v;
-	const uint32_t *ranks; /* for every image's name; equal names have equal ranks */
+	/* of the names of images that rows have; equal names have equal ranks */
+	const uint32_t *ranks;
 	const uint32_t *debug; /* for every row's place in the source */
 	size_t nr_packed;      /* how many keys are in @high and @low */
 };
@@ -205,26 +206,28 @@ static int compare_names(const void *x, const void *y, void *ctx)
 		      view_image_name(v->p, &v->options, *(const uint32_t *)y));
 }
 
+/* Only the images that rows have: a session may have many more. */
 static uint32_t *rank_images(struct view *v)
 {
-	size_t nr = v->p->cat->nr_images;
-	uint32_t *ranks = calloc(nr + 1, sizeof(*ranks));
-	uint32_t *order = calloc(nr + 1, sizeof(*order));
+	size_t max = v->p->cat->nr_images + 1, nr = 0;
+	CLEANUP(free_ptr) uint32_t *ranks = calloc(max, sizeof(*ranks));
+	CLEANUP(free_ptr) uint32_t *order = calloc(max, sizeof(*order));
 
-	for (size_t i = 0; ranks && order && i < nr; i++)
-		order[i] = (uint32_t)i;
-	if (ranks && order) {
-		qsort_r(order, nr, sizeof(*order), compare_names, v);
-		for (size_t i = 1; i < nr; i++)
-			ranks[order[i]] =
-				ranks[order[i - 1]] +
-				(compare_names(&order[i - 1], &order[i], v) != 0);
-		free(order);
-		return ranks;
+	if (!ranks || !order)
+		return NULL;
+	for (size_t i = 0; i < 2 * v->nr_rows; i++) {
+		uint32_t image = i % 2 ? v->rows[i / 2]->app : v->rows[i / 2]->image;
+
+		if (!ranks[image]++)
+			order[nr++] = image;
 	}
-	free(order);
-	free(ranks);
-	return NULL;
+	qsort_r(order, nr, sizeof(*order), compare_names, v);
+	for (size_t i = 0; i < nr; i++)
+		ranks[order[i]] =
+			i ? ranks[order[i - 1]] +
+					(compare_names(&order[i - 1], &order[i], v) != 0)
+			  : 0;
+	return TAKE(ranks);
 }
 
 /* Places are ranked only if they are compared before names: each lookup is expensive. */

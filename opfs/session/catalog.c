@@ -108,10 +108,12 @@ static uint64_t descriptor_cost(void)
 static uint64_t catalog_bytes(const struct catalog *c)
 {
 	/* names in tables are allocated one by one */
-	enum { ROW = 256 };
+	enum { ROW = 256, SLOT = 24 };
 	uint64_t fd = descriptor_cost();
 	uint64_t bytes = sizeof(*c) + c->arena.total + (c->copy_fd >= 0 ? fd : 0);
 
+	for (int id = 0; id < CATALOG_NR_INDICES; id++)
+		bytes += c->index[id].groups.cap * SLOT;
 	for (size_t i = 0; i < c->nr_dirs; i++) {
 		const struct catalog_dir *d = &c->dirs[i];
 
@@ -208,6 +210,7 @@ static void close_all(struct catalog *c)
 			catalog_dir_fini(&c->dirs[i]);
 	if (c->copy_fd >= 0)
 		close(c->copy_fd);
+	catalog_index_fini(c);
 	map_fini(&c->by_image);
 	map_fini(&c->by_event);
 }

@@ -22,6 +22,7 @@
 #include "libspec/spec/span.h"
 #include "libspec/stack/stack_images.h"
 #include "opfs/session/archive_dir.h"
+#include "opfs/session/catalog_index.h"
 
 /*
  * What one generation of a session (or of several, summed) holds: every sample file's
@@ -117,8 +118,11 @@ struct catalog {
 	struct catalog_file *files; /* flat ones first, then {cg} */
 	struct catalog_bad *bad;
 	struct spec_match_image *names; /* parallel to @images */
-	struct map by_image; /* every shown name, base, label and listed name */
+	/* every shown name, base, label and listed name -> its image, or
+	 * CATALOG_NO_IMAGE: several are called so */
+	struct map by_image;
 	struct map by_event;
+	struct catalog_index index[CATALOG_NR_INDICES];
 	uint64_t total;             /* of the flat files */
 	struct archive_dir archive; /* files of the sampled machine, or none */
 	const char *session_dir;    /* absolute; NULL: none, it is of a file alone */

@@ -247,7 +247,7 @@ int catalog_build_finish(struct catalog_build *b)
 		c->files[c->nr_flat + i] = b->cg.data[i];
 	for (size_t i = 0; i < c->nr_bad; i++)
 		c->bad[i] = b->bad.data[i];
-	return 0;
+	return catalog_index_all(c) ? catalog_build_no_memory(b) : 0;
 }
 
 int catalog_build_begin(struct catalog_build *b, size_t nr_dirs)

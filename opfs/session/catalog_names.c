@@ -38,7 +38,11 @@ static int by_row(const void *x, const void *y)
 
 static int find_as(struct catalog *c, const char *name, const struct catalog_image *img)
 {
-	return map_set(&c->by_image, name, strlen(name), (uint64_t)(img - c->images));
+	uint64_t image = (uint64_t)(img - c->images), other;
+
+	if (map_get(&c->by_image, name, strlen(name), &other) && other != image)
+		image = CATALOG_NO_IMAGE;
+	return map_set(&c->by_image, name, strlen(name), image);
 }
 
 /* "NAME~NUMBER", with a number that makes it no other image's name.  *number: the last

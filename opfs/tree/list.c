@@ -100,7 +100,7 @@ static int linked_values(const struct ask *a, const struct place *p,
 			 const struct spec_tag *tag, struct names *out)
 {
 	if (!refines(p, tag) ||
-	    (tag->id == SPEC_IMAGE && tree_nr_images(p, tag) > MAX_IMAGE_LINKS))
+	    (tag->id == SPEC_IMAGE && tree_nr_apps(p) > MAX_IMAGE_LINKS))
 		return 0;
 	return tree_value_names(a, p, tag, out);
 }

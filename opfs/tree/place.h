@@ -2,6 +2,7 @@
 #ifndef OPFS_TREE_PLACE_H
 #define OPFS_TREE_PLACE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -43,9 +44,10 @@ struct selection {
 	int refs;        /* atomic */
 	uint32_t *files; /* indices into catalog.files, ascending */
 	size_t nr;
-	uint64_t samples;     /* in them; with symbol:, of those symbols */
-	bool empty;           /* call trees choose none of them */
-	struct selection *of; /* NULL, or whose @files these are: a reference */
+	uint64_t samples;      /* in them; with symbol:, of those symbols */
+	bool empty;            /* call trees choose none of them */
+	atomic_size_t nr_apps; /* 1 + how many applications they are of; 0: not counted */
+	struct selection *of;  /* NULL, or whose @files these are: a reference */
 };
 
 struct place {

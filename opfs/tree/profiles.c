@@ -50,7 +50,7 @@ static void profile_key(const struct ask *a, const struct catalog *cat,
 	options_profile_key(o, key);
 	if (profile_has_arcs(needs))
 		tree_arcs_key(spec, key);
-	strbuf_add(key, sel->files, sel->nr * sizeof(*sel->files));
+	tree_files_key(cat, sel, key);
 }
 
 struct load {

@@ -6,15 +6,20 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "opfs/tree/candidates.h"
 
 /* ---- what values are matched with */
 
-static bool has_image(void *ctx, const char *name)
+static bool has_image(void *ctx, const char *name, size_t *only)
 {
 	const struct select_ctx *c = ctx;
 	uint64_t index;
 
-	return map_get(&c->cat->by_image, name, strlen(name), &index);
+	if (!map_get(&c->cat->by_image, name, strlen(name), &index))
+		return false;
+	if (index != CATALOG_NO_IMAGE)
+		*only = index;
+	return true;
 }
 
 static bool has_event(void *ctx, const char *name)
@@ -114,6 +119,15 @@ static struct selection *new_selection(size_t max)
 	return NULL;
 }
 
+/* There are no others of that number than all of them. */
+void tree_files_key(const struct catalog *cat, const struct selection *s,
+		    struct strbuf *key)
+{
+	strbuf_add(key, &s->nr, sizeof(s->nr));
+	if (s->nr < cat->nr_flat)
+		strbuf_add(key, s->files, s->nr * sizeof(*s->files));
+}
+
 struct selection *tree_selection_of(struct selection *s, uint64_t samples)
 {
 	struct selection *n = calloc(1, sizeof(*n));
@@ -128,6 +142,25 @@ struct selection *tree_selection_of(struct selection *s, uint64_t samples)
 	return n;
 }
 
+/* Which process a file is of is asked only if a tag says something of that. */
+static bool asks_tasks(const struct spec_select *by)
+{
+	bool asks = false;
+
+	for (size_t i = 0; i < by->nr_fields; i++)
+		asks |= spec_tags[by->fields[i]->tag].kind == SPEC_TAG_TASKS;
+	return asks;
+}
+
+/* What is selected is kept for as long as the kernel remembers a directory. */
+static void shrink(struct selection *s)
+{
+	uint32_t *less = realloc(s->files, (s->nr + 1) * sizeof(*s->files));
+
+	if (less)
+		s->files = less;
+}
+
 /* Of @nr files, those from @first on, or @of, those that @by selects; of arcs, by
  * application and caller. */
 static struct selection *pick_files(const struct ask *a, const struct catalog *cat,
@@ -136,20 +169,25 @@ static struct selection *pick_files(const struct ask *a, const struct catalog *c
 {
 	const struct viewer *reader = tree_reader(a->t, a->v);
 	struct selection *s = new_selection(nr);
+	bool tasks = asks_tasks(by);
 
 	for (size_t k = 0; s && k < nr; k++) {
 		uint32_t i = of ? of[k] : (uint32_t)(first + k);
 		const struct catalog_file *f = &cat->files[i];
-		struct spec_match_file file = { .name = &f->name,
-						.app = f->app,
-						.image = f->image,
-						.task = catalog_task(cat, f, reader) };
+		struct spec_match_file file = {
+			.name = &f->name,
+			.app = f->app,
+			.image = f->image,
+			.task = tasks ? catalog_task(cat, f, reader) : NULL,
+		};
 
 		if (!spec_select_file(by, &file))
 			continue;
 		s->files[s->nr++] = i;
 		s->samples += f->total;
 	}
+	if (s)
+		shrink(s);
 	return s;
 }
 
@@ -158,6 +196,7 @@ int tree_select_files(const struct ask *a, struct catalog *cat, const struct spe
 		      struct selection **out)
 {
 	CLEANUP(free_select) struct spec_select by = { 0 };
+	CLEANUP(candidates_fini) struct candidates some = { 0 };
 	struct select_ctx ctx = { a, cat };
 	struct spec_match match;
 	int rc;
@@ -166,8 +205,9 @@ int tree_select_files(const struct ask *a, struct catalog *cat, const struct spe
 	rc = spec_select_init(&by, spec, &match, prefix, a->err);
 	if (rc)
 		return rc;
-	*out = pick_files(a, cat, of ? of->files : NULL, 0, of ? of->nr : cat->nr_flat,
-			  &by);
+	if (candidates_find(cat, &by, of, &some))
+		return ask_no_memory(a);
+	*out = pick_files(a, cat, some.files, 0, some.nr, &by);
 	return *out ? 0 : ask_no_memory(a);
 }
 

@@ -20,6 +20,9 @@ int tree_select_files(const struct ask *a, struct catalog *cat, const struct spe
 		      const struct spec_tag *prefix, const struct selection *of,
 		      struct selection **out);
 
+/* Appends what tells selections of a catalog apart: which flat files they have. */
+void tree_files_key(const struct catalog *cat, const struct selection *s,
+		    struct strbuf *key);
 /* The same files as @s, with other samples.  NULL: no memory. */
 struct selection *tree_selection_of(struct selection *s, uint64_t samples);
 /* @flat and the files of arcs that @spec selects, by application and caller. */

@@ -202,8 +202,7 @@ void tree_selection_key(const struct place *p, struct strbuf *key)
 				      strlen(value->raw), value->raw);
 	}
 	strbuf_putc(key, ';');
-	strbuf_add(key, &p->sel->nr, sizeof(p->sel->nr));
-	strbuf_add(key, p->sel->files, p->sel->nr * sizeof(*p->sel->files));
+	tree_files_key(p->cat, p->sel, key);
 }
 
 /* Of one side. */

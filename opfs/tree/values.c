@@ -47,14 +47,24 @@ static bool *used_images(const struct place *p, enum spec_tag_id id)
 	return used;
 }
 
-size_t tree_nr_images(const struct place *p, const struct spec_tag *tag)
+static size_t count_apps(const struct place *p)
 {
-	CLEANUP(free_ptr) bool *used = used_images(p, tag->id);
+	CLEANUP(free_ptr) bool *used = used_images(p, SPEC_IMAGE);
 	size_t nr = 0;
 
 	for (size_t i = 0; used && i < p->cat->nr_images; i++)
 		nr += used[i];
 	return used ? nr : SIZE_MAX;
+}
+
+size_t tree_nr_apps(const struct place *p)
+{
+	size_t known = atomic_load_explicit(&p->sel->nr_apps, memory_order_relaxed);
+	size_t nr = known ? known - 1 : count_apps(p);
+
+	if (!known && nr != SIZE_MAX)
+		atomic_store_explicit(&p->sel->nr_apps, nr + 1, memory_order_relaxed);
+	return nr;
 }
 
 /* Is there a kernel to be named as a whole, and no image called as that is? */

@@ -9,9 +9,9 @@
  * binaries are read: there are some wherever there are samples. */
 bool tree_has_values(const struct ask *a, const struct place *p,
 		     const struct spec_tag *tag);
-/* Of how many images a tag speaks there, each region of memory for itself; SIZE_MAX: no
- * memory. */
-size_t tree_nr_images(const struct place *p, const struct spec_tag *tag);
+/* Of how many images image: speaks there, each region of memory for itself; SIZE_MAX: no
+ * memory.  Counted once for a selection. */
+size_t tree_nr_apps(const struct place *p);
 /* How the values of a tag in a place are listed.  -EAGAIN as tree_select(). */
 int tree_value_names(const struct ask *a, const struct place *p,
 		     const struct spec_tag *tag, struct names *out);

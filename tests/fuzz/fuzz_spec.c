@@ -20,9 +20,9 @@ static const struct spec_match_image images[] = {
 
 enum { NR_IMAGES = sizeof(images) / sizeof(*images) };
 
-static bool has_image(void *ctx, const char *name)
+static bool has_image(void *ctx, const char *name, size_t *only)
 {
-	(void)ctx;
+	(void)ctx, (void)only;
 	for (size_t i = 0; i < NR_IMAGES; i++)
 		if (!strcmp(images[i].shown, name) || !strcmp(images[i].base, name))
 			return true;

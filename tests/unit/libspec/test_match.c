@@ -17,9 +17,9 @@ static const struct spec_match_image images[] = {
 	{ "/opt/ls", "ls", NULL, "ls~2", false },                            /* 64 */
 };
 
-static bool has_image(void *ctx, const char *name)
+static bool has_image(void *ctx, const char *name, size_t *only)
 {
-	(void)ctx;
+	(void)ctx, (void)only;
 	for (size_t i = 0; i < sizeof(images) / sizeof(*images); i++)
 		if (!strcmp(images[i].shown, name) || !strcmp(images[i].base, name) ||
 		    (images[i].label && !strcmp(images[i].label, name)) ||
@@ -309,6 +309,40 @@ static bool task_matches(enum spec_tag_id id, const char *raw, bool exact,
 
 	cr_assert_eq(spec_value_new(&spec_tags[id], raw, exact, &v, NULL), 0);
 	return spec_match_task(&spec_tags[id], v, text);
+}
+
+static bool has_first(void *ctx, const char *name, size_t *only)
+{
+	bool is = !strcmp(name, "ls") || !strcmp(name, "/usr/bin/ls");
+
+	(void)ctx;
+	if (is)
+		*only = 0;
+	return is;
+}
+
+Test(match, of_an_image_that_alone_is_called_so_no_other_is_looked_at)
+{
+	/* the others have no names that could be compared */
+	static const struct spec_match_image none[1000];
+	static const char *const raws[] = { "ls", "/usr/bin/ls", "usr/bin/ls" };
+	const struct spec_match m = { .images = none,
+				      .nr_images = sizeof(none) / sizeof(none[0]),
+				      .has_image = has_first };
+
+	for (size_t i = 0; i < 2 * sizeof(raws) / sizeof(raws[0]); i++) {
+		CLEANUP(spec_value_putp) struct spec_value *v = NULL;
+		bool bits[1000];
+
+		if (i / 2 == 2 && i % 2) /* no name as it is stored */
+			continue;
+		cr_assert_eq(spec_value_new(&spec_tags[SPEC_IMAGE], raws[i / 2], i % 2,
+					    &v, NULL),
+			     0);
+		cr_assert_eq(spec_match_images(&m, v, false, bits, NULL), 0);
+		for (size_t k = 0; k < 1000; k++)
+			cr_expect_eq(bits[k], !k, "%s: %zu", raws[i / 2], k);
+	}
 }
 
 Test(match, names_of_processes_are_names_and_globs)
