@@ -2,6 +2,7 @@
 #include "opfs/mount/fuse_ops.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/fuse.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,8 @@ static void fs_init(void *data, struct fuse_conn_info *conn)
 	conn->want &= ~(unsigned)(FUSE_CAP_READDIRPLUS | FUSE_CAP_READDIRPLUS_AUTO);
 	fs->parallel = conn->capable & FUSE_CAP_PARALLEL_DIROPS;
 	conn->want |= conn->capable & FUSE_CAP_PARALLEL_DIROPS;
+	/* the kernel copies a long text from its file to the reader's pages itself */
+	conn->want |= conn->capable & FUSE_CAP_SPLICE_WRITE;
 }
 
 /*
@@ -184,10 +187,19 @@ static ssize_t fs_read_request(int fd, void *buf, size_t len, void *data)
 	return read(fd, buf, len);
 }
 
+/* Without this function libfuse would read what it could splice, and write it again. */
+static ssize_t fs_splice(int in, off_t *in_off, int out, off_t *out_off, size_t len,
+			 unsigned flags, void *data)
+{
+	(void)data;
+	return splice(in, in_off, out, out_off, len, flags);
+}
+
 int fuse_fs_hook(struct fuse_session *session)
 {
 	static const struct fuse_custom_io io = { .writev = fs_writev,
-						  .read = fs_read_request };
+						  .read = fs_read_request,
+						  .splice_send = fs_splice };
 
 	atomic_store(&answered, false);
 	return fuse_session_custom_io(session, &io, fuse_session_fd(session));

@@ -548,7 +548,9 @@ void profile_put(struct profile *p)
 		profile_put(p->parent);
 		profile_put(p->whole);
 	} else {
-		for (size_t i = 0; p->images && i < p->cat->nr_images; i++)
+		/* a small part of a large session has few of its images, and of pairs
+		 * there are no tables: then the others are not even touched */
+		for (size_t i = 0; p->images && p->loaded && i < p->cat->nr_images; i++)
 			sym_table_put(p->images[i].table);
 		free(p->names);
 	}
