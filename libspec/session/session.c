@@ -91,24 +91,32 @@ bool spec_session_trusts(const uid_t *trusted, uid_t owner)
 	return !trusted || !owner || owner == *trusted;
 }
 
-int spec_session_at(int samples_fd, const char *name, const uid_t *trusted)
+/* Of a trusted user's link @st is the link's. */
+static int look_at(int samples_fd, const char *name, const uid_t *trusted,
+		   struct stat *st)
 {
-	CLEANUP(close_fd) int fd = -1;
-	struct stat st;
+	CLEANUP(close_fd)
+	int fd = file_open_within(samples_fd, name, O_PATH | O_NOFOLLOW);
 
-	if (!trusted) {
-		fd = openat(samples_fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-		return fd < 0 ? -errno : take_fd(&fd);
-	}
-	fd = file_open_within(samples_fd, name, O_PATH | O_NOFOLLOW);
 	if (fd < 0)
 		return fd;
-	if (fstat(fd, &st))
+	if (fstat(fd, st))
 		return -errno;
-	if (S_ISLNK(st.st_mode))
-		return spec_session_trusts(trusted, st.st_uid) ? follow(samples_fd, fd)
-							       : -ELOOP;
-	return S_ISDIR(st.st_mode) ? take_fd(&fd) : -ENOTDIR;
+	if (S_ISLNK(st->st_mode))
+		return spec_session_trusts(trusted, st->st_uid) ? follow(samples_fd, fd)
+								: -ELOOP;
+	return S_ISDIR(st->st_mode) ? take_fd(&fd) : -ENOTDIR;
+}
+
+int spec_session_at(int samples_fd, const char *name, const uid_t *trusted)
+{
+	struct stat st;
+	int fd;
+
+	if (trusted)
+		return look_at(samples_fd, name, trusted, &st);
+	fd = openat(samples_fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
 }
 
 int spec_session_open(int samples_fd, const char *name, const uid_t *trusted)
@@ -125,11 +133,17 @@ int spec_session_open(int samples_fd, const char *name, const uid_t *trusted)
 int spec_session_stat(int samples_fd, const char *name, const uid_t *trusted,
 		      struct stat *st)
 {
-	CLEANUP(close_fd) int fd = spec_session_at(samples_fd, name, trusted);
+	CLEANUP(close_fd) int fd = -1;
 
+	if (!trusted) {
+		if (fstatat(samples_fd, name, st, 0))
+			return -errno;
+		return S_ISDIR(st->st_mode) ? 0 : -ENOTDIR;
+	}
+	fd = look_at(samples_fd, name, trusted, st);
 	if (fd < 0)
 		return fd;
-	return fstat(fd, st) ? -errno : 0;
+	return S_ISLNK(st->st_mode) && fstat(fd, st) ? -errno : 0;
 }
 
 bool spec_session_is_hidden(const char *name)

@@ -159,9 +159,12 @@ static bool may_see(const struct fuse_fs *fs, const struct place *p,
 int fs_may_see(struct fuse_fs *fs, struct node *n, const struct viewer *v)
 {
 	CLEANUP(node_place_fini) struct node_place *np = NULL;
-	bool is_dir = S_ISDIR(node_attr_of(&fs->nodes, n).mode);
 	unsigned epoch;
+	bool is_dir;
 
+	if (!fs->shared)
+		return 0;
+	is_dir = S_ISDIR(node_attr_of(&fs->nodes, n).mode);
 	/* the place of a file may have gone, with its text */
 	if (!is_dir)
 		n = n->parent;

@@ -133,20 +133,22 @@ const uid_t *catalog_store_trusted(const struct catalog_store *s)
 }
 
 int catalog_store_stat(const struct catalog_store *s, const char *session,
-		       struct stat *st)
+		       struct stat *samples, struct stat *st)
 {
 	CLEANUP(close_fd) int samples_fd = spec_session_samples(s->fd);
 
-	return samples_fd < 0
-		       ? samples_fd
-		       : spec_session_stat(samples_fd, session, s->from.trusted, st);
+	if (samples_fd < 0)
+		return samples_fd;
+	if (samples && fstat(samples_fd, samples))
+		return -errno;
+	return spec_session_stat(samples_fd, session, s->from.trusted, st);
 }
 
 bool catalog_store_trusts(const struct catalog_store *s, const char *session)
 {
 	struct stat st;
 
-	return !s->from.trusted || catalog_store_stat(s, session, &st) ||
+	return !s->from.trusted || catalog_store_stat(s, session, NULL, &st) ||
 	       spec_session_trusts(s->from.trusted, st.st_uid);
 }
 

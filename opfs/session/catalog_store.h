@@ -27,9 +27,10 @@ int catalog_store_new(const char *session_dir, const uid_t *trusted,
 void catalog_store_free(struct catalog_store *s);
 int catalog_store_fd(const struct catalog_store *s); /* the session directory */
 const uid_t *catalog_store_trusted(const struct catalog_store *s); /* or NULL */
-/* Attributes of a session's directory: 0 or -errno, see spec_session_stat(). */
+/* Attributes of a session's directory, and of the one above (NULL: not wanted): 0 or
+ * -errno, see spec_session_stat(). */
 int catalog_store_stat(const struct catalog_store *s, const char *session,
-		       struct stat *st);
+		       struct stat *samples, struct stat *st);
 /* Is a session read without bounds: is it of a trusted owner, or are all trusted? */
 bool catalog_store_trusts(const struct catalog_store *s, const char *session);
 const char *catalog_store_path(const struct catalog_store *s);

@@ -42,7 +42,7 @@ bool tree_may_see(const struct tree *t, const char *session, const struct viewer
 		return true;
 	if (!tree_may_use_samples(t, v, S_IXOTH))
 		return false;
-	rc = catalog_store_stat(t->store, session, &st);
+	rc = catalog_store_stat(t->store, session, NULL, &st);
 	if (rc)
 		return rc == -ENOENT;
 	return cred_allows(&v->cred, &st, S_IROTH | S_IXOTH);
@@ -69,18 +69,17 @@ static void mask_mode(const struct stat *dir, gid_t gid, mode_t *mode)
 		*mode &= ~(mode_t)S_IRWXG;
 }
 
-/* One mode that says what the kernel would decide on the way to samples/SESSION. */
-static int session_mode(const struct tree *t, const char *session, struct stat *st)
+/* One mode that says what the kernel would decide on the way to samples/SESSION.  @top:
+ * of the session directory. */
+static int session_mode(const struct tree *t, const struct stat *top, const char *session,
+			struct stat *st)
 {
-	int fd = catalog_store_fd(t->store), rc;
-	struct stat top, samples;
+	struct stat samples;
+	int rc = catalog_store_stat(t->store, session, &samples, st);
 
-	if (fstat(fd, &top) || fstatat(fd, "samples", &samples, 0))
-		return -errno;
-	rc = catalog_store_stat(t->store, session, st);
 	if (rc)
 		return rc;
-	mask_mode(&top, st->st_gid, &st->st_mode);
+	mask_mode(top, st->st_gid, &st->st_mode);
 	mask_mode(&samples, st->st_gid, &st->st_mode);
 	return 0;
 }
@@ -101,7 +100,7 @@ bool tree_all_may_see(const struct tree *t, const char *session)
 	if (fstat(fd, &st) || !all_may(st.st_mode, S_IXOTH) ||
 	    fstatat(fd, "samples", &st, 0) || !all_may(st.st_mode, S_IXOTH))
 		return false;
-	rc = catalog_store_stat(t->store, session, &st);
+	rc = catalog_store_stat(t->store, session, NULL, &st);
 	/* it may come yet */
 	return rc ? rc == -ENOENT && !strcmp(session, "current")
 		  : all_may(st.st_mode, S_IROTH | S_IXOTH);
@@ -116,12 +115,13 @@ struct sum_mode {
 	gid_t gid;
 };
 
-static void add_modes(const struct tree *t, const struct spec *spec, struct sum_mode *sum)
+static void add_modes(const struct tree *t, const struct stat *top,
+		      const struct spec *spec, struct sum_mode *sum)
 {
 	struct stat st;
 
 	for (size_t i = 0; spec && i < spec->nr_sessions; i++) {
-		if (session_mode(t, spec->sessions[i], &st))
+		if (session_mode(t, top, spec->sessions[i], &st))
 			continue; /* "current" that is not there yet */
 		sum->mode = sum->any ? sum->mode & st.st_mode : st.st_mode & 0777;
 		if (sum->any && sum->uid != st.st_uid)
@@ -153,9 +153,9 @@ int tree_mode(struct tree *t, const struct place *p, mode_t *mode, uid_t *uid, g
 	sum.mode = st.st_mode & 0777;
 	sum.uid = st.st_uid;
 	sum.gid = st.st_gid;
-	add_modes(t, p->spec, &sum);
+	add_modes(t, &st, p->spec, &sum);
 	if (p->base && !p->base->dir)
-		add_modes(t, p->base->p.spec, &sum);
+		add_modes(t, &st, p->base->p.spec, &sum);
 	if (names_paths(p)) {
 		sum.mode &= S_IRWXU;
 		sum.uid = t->o.owner;

@@ -82,7 +82,7 @@ static bool exists(const struct tree *t, const char *session, const struct viewe
 		return false;
 	if (!strcmp(session, "current") || !tree_may_use_samples(t, v, S_IXOTH))
 		return true;
-	rc = catalog_store_stat(t->store, session, &st);
+	rc = catalog_store_stat(t->store, session, NULL, &st);
 	return !rc || rc == -ELOOP || rc == -EXDEV; /* entering it tells why not */
 }
 
@@ -97,7 +97,7 @@ static int not_yours(const struct ask *a, const char *session)
 	int rc = 0;
 
 	if (tree_may_use_samples(a->t, a->v, S_IXOTH))
-		rc = catalog_store_stat(a->t->store, session, &st);
+		rc = catalog_store_stat(a->t->store, session, NULL, &st);
 	return catalog_no_session(session, rc ? rc : -EACCES, a->err);
 }
 
