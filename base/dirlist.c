@@ -4,14 +4,55 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/vec.h"
 
-int dirlist_read(int fd, struct names *out)
+void dirlist_fini(struct dirlist *l)
 {
-	CLEANUP(names_fini) struct names found = { 0 };
+	vec_for(l, e)
+		free(e->name);
+	vec_fini(l);
+}
+
+static int add(struct dirlist *l, const struct dirent *de)
+{
+	struct dirlist_entry e = { .name = strdup(de->d_name), .type = de->d_type };
+
+	if (e.name && !vec_push(l, e))
+		return 0;
+	free(e.name);
+	return -ENOMEM;
+}
+
+static int compare(const void *x, const void *y)
+{
+	return strcmp(((const struct dirlist_entry *)x)->name,
+		      ((const struct dirlist_entry *)y)->name);
+}
+
+/* A directory that changes meanwhile may give a name twice. */
+static void sort(struct dirlist *l)
+{
+	size_t kept = 0;
+
+	if (l->len)
+		qsort(l->data, l->len, sizeof(*l->data), compare);
+	for (size_t i = 0; i < l->len; i++) {
+		if (kept && !strcmp(l->data[kept - 1].name, l->data[i].name))
+			free(l->data[i].name);
+		else
+			l->data[kept++] = l->data[i];
+	}
+	l->len = kept;
+}
+
+int dirlist_read_types(int fd, struct dirlist *out)
+{
+	CLEANUP(dirlist_fini) struct dirlist found = { 0 };
 	CLEANUP(close_dir) DIR *dir = NULL;
 	/* closedir() takes its descriptor along, and the position is shared */
 	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -34,11 +75,28 @@ int dirlist_read(int fd, struct names *out)
 		if (!de)
 			rc = -errno;
 		else if (strcmp(de->d_name, ".") != 0 && strcmp(de->d_name, "..") != 0)
-			rc = names_add(&found, de->d_name);
+			rc = add(&found, de);
 	}
 	if (rc)
 		return rc;
-	names_sort(&found);
+	sort(&found);
 	*out = TAKE(found);
 	return 0;
+}
+
+int dirlist_read(int fd, struct names *out)
+{
+	CLEANUP(names_fini) struct names names = { 0 };
+	CLEANUP(dirlist_fini) struct dirlist list = { 0 };
+	int rc = dirlist_read_types(fd, &list);
+
+	for (size_t i = 0; i < list.len && !rc; i++) {
+		if (vec_push(&names, list.data[i].name))
+			rc = -ENOMEM;
+		else
+			list.data[i].name = NULL;
+	}
+	if (!rc)
+		*out = TAKE(names);
+	return rc;
 }

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# mount_rates.sh BUILD_DIR [SECONDS]: what it takes to open, read and close, to stat and to
-# list files of a mounted session, beside a FUSE file system that does nothing, in the same
+# mount_rates.sh BUILD_DIR [SECONDS]: what it takes to open, read and close, to stat and
+# to list files of a mounted session, beside a FUSE file system that does nothing, in one
 # run.  Cold: everything once, on a mount that has just been made, so that opfs makes all
-# reports.  Warm: it was read before.  "For all" is a mount with allow_other.  Then what a
-# megabyte of a long text takes that the kernel has not in its cache.
+# reports.  Warm: it was read before.  "For all" is a mount with allow_other.  Then what
+# a megabyte of a long text takes that the kernel has not in its cache.
 set -eu
 
 build=$(realpath "$1")

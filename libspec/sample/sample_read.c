@@ -60,12 +60,14 @@ static int check_header(const struct start *s, const char *path, struct err *err
 	return 0;
 }
 
-/* The length is asked after current_size was read: a live file only grows. */
-static int check_length(int fd, const char *path, const struct start *s, struct err *err)
+/* A live file only grows: if it was too short before current_size was read, the length is
+ * asked anew.  @len: what it was; 0: not known. */
+static int check_length(int fd, const char *path, const struct start *s, off_t len,
+			struct err *err)
 {
 	const struct spec_sample_descr *d = &s->descr;
 	uint64_t need = s->nodes_off + (uint64_t)d->current_size * s->node_bytes;
-	struct stat st;
+	struct stat st = { .st_size = len };
 
 	if (d->current_size > d->size)
 		return err_set(err, -EBADMSG,
@@ -76,7 +78,7 @@ static int check_length(int fd, const char *path, const struct start *s, struct 
 			       "%s: damaged, or of another kind of machine whose file "
 			       "abi is not here: it has no slots",
 			       path);
-	if (fstat(fd, &st))
+	if ((uint64_t)len < need && fstat(fd, &st))
 		return err_errno(err, -errno, "%s", path);
 	if ((uint64_t)st.st_size < need)
 		return err_set(err, -EBADMSG,
@@ -102,7 +104,7 @@ static void recognise(int fd, const void *bytes, size_t len, struct start *s)
 		set_foreign(s, &abi, bytes);
 }
 
-static int read_start(int fd, const char *path, const struct spec_abi *abi,
+static int read_start(int fd, const char *path, const struct spec_abi *abi, off_t len,
 		      struct start *s, struct err *err)
 {
 	uint8_t bytes[2 * SPEC_ABI_MAX_PART];
@@ -130,14 +132,14 @@ static int read_start(int fd, const char *path, const struct spec_abi *abi,
 		return err_set(err, -EBADMSG,
 			       "%s: cut short: %zd bytes, a header needs %zu", path, n,
 			       need);
-	return check_length(fd, path, s, err);
+	return check_length(fd, path, s, len, err);
 }
 
 int spec_sample_check(int fd, const char *path, struct spec_sample_header *header,
 		      struct spec_sample_descr *descr, struct err *err)
 {
 	struct start s;
-	int rc = read_start(fd, path, NULL, &s, err);
+	int rc = read_start(fd, path, NULL, 0, &s, err);
 
 	if (!rc && s.foreign)
 		rc = err_set(err, -EBADMSG,
@@ -168,13 +170,14 @@ static int open_file(int dirfd, const char *path)
 	return high;
 }
 
-int spec_sample_open_as(int dirfd, const char *path, const struct spec_abi *abi,
-			struct spec_sample_reader *out, struct err *err)
+int spec_sample_open_at(int dirfd, const char *name, const char *path,
+			const struct spec_abi *abi, struct spec_sample_reader *out,
+			struct err *err)
 {
 	struct start s;
 	struct stat st;
 	int rc;
-	CLEANUP(close_fd) int fd = open_file(dirfd, path);
+	CLEANUP(close_fd) int fd = open_file(dirfd, name);
 
 	if (fd < 0)
 		return err_errno(err, fd, "%s", path);
@@ -182,7 +185,7 @@ int spec_sample_open_as(int dirfd, const char *path, const struct spec_abi *abi,
 		return err_errno(err, -errno, "%s", path);
 	if (!S_ISREG(st.st_mode))
 		return err_set(err, -EBADMSG, "%s: not a regular file", path);
-	rc = read_start(fd, path, abi, &s, err);
+	rc = read_start(fd, path, abi, st.st_size, &s, err);
 	if (rc)
 		return rc;
 	*out = (struct spec_sample_reader){
@@ -194,6 +197,12 @@ int spec_sample_open_as(int dirfd, const char *path, const struct spec_abi *abi,
 		.abi = s.abi,
 	};
 	return 0;
+}
+
+int spec_sample_open_as(int dirfd, const char *path, const struct spec_abi *abi,
+			struct spec_sample_reader *out, struct err *err)
+{
+	return spec_sample_open_at(dirfd, path, path, abi, out, err);
 }
 
 int spec_sample_open(int dirfd, const char *path, struct spec_sample_reader *out,

@@ -39,6 +39,10 @@ int spec_sample_open(int dirfd, const char *path, struct spec_sample_reader *out
 /* The same as @abi says: of another kind of machine; NULL: spec_sample_open(). */
 int spec_sample_open_as(int dirfd, const char *path, const struct spec_abi *abi,
 			struct spec_sample_reader *out, struct err *err);
+/* The same of a file that is @name in @dirfd; messages call it @path. */
+int spec_sample_open_at(int dirfd, const char *name, const char *path,
+			const struct spec_abi *abi, struct spec_sample_reader *out,
+			struct err *err);
 /* Accepts a zeroed reader: descriptor 0 is never used. */
 void spec_sample_fini(struct spec_sample_reader *r);
 

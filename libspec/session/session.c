@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "libspec/session/session.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -210,10 +211,12 @@ static int visit_unusable(struct walk *w, int code, const char *why)
 	return visit_bad(w, &bad);
 }
 
-static int visit_file(struct walk *w)
+static int visit_file(struct walk *w, int dirfd, const char *leaf)
 {
 	CLEANUP(spec_name_fini) struct spec_name name = { 0 };
-	struct spec_session_file file = { .path = strbuf_str(&w->path), .name = &name };
+	struct spec_session_file file = {
+		.path = strbuf_str(&w->path), .dirfd = dirfd, .leaf = leaf, .name = &name
+	};
 	struct err bad = { 0 };
 	int rc = spec_name_parse(file.path, w->escaped, &name, &bad);
 
@@ -231,36 +234,49 @@ static bool is_jit(const char *name)
 
 static int walk_dir(struct walk *w, int dirfd, const char *name, int depth);
 
-/* What @name in @dirfd is, and what that asks for. */
-static int walk_entry(struct walk *w, int dirfd, const char *name, int depth)
+/* Its kind, as in a mode; 0: it has gone, or -errno. */
+static int kind_of(int dirfd, const struct dirlist_entry *e)
 {
 	struct statx st;
 
+	if (e->type == DT_REG || e->type == DT_DIR)
+		return DTTOIF(e->type);
 	/* what is mounted there is not asked: it may never answer */
-	if (statx(dirfd, name, AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC, STATX_TYPE, &st))
-		return errno == ENOENT ? 0 : visit_unusable(w, -errno, strerror(errno));
-	if (S_ISDIR(st.stx_mode))
-		return walk_dir(w, dirfd, name, depth);
-	if (is_jit(name))
-		return 0;
-	if (S_ISREG(st.stx_mode))
-		return visit_file(w);
-	return visit_unusable(w, -EINVAL,
-			      S_ISLNK(st.stx_mode) ? "a symbolic link: not followed"
-						   : "neither a file nor a directory");
+	if (statx(dirfd, e->name, AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC, STATX_TYPE,
+		  &st))
+		return errno == ENOENT ? 0 : -errno;
+	return st.stx_mode & S_IFMT;
 }
 
-static int walk_names(struct walk *w, int fd, const struct names *list, int depth)
+/* What an entry of @dirfd is, and what that asks for. */
+static int walk_entry(struct walk *w, int dirfd, const struct dirlist_entry *e, int depth)
+{
+	int kind = kind_of(dirfd, e);
+
+	if (kind <= 0)
+		return kind ? visit_unusable(w, kind, strerror(-kind)) : 0;
+	if (S_ISDIR(kind))
+		return walk_dir(w, dirfd, e->name, depth);
+	if (is_jit(e->name))
+		return 0;
+	if (S_ISREG(kind))
+		return visit_file(w, dirfd, e->name);
+	return visit_unusable(w, -EINVAL,
+			      S_ISLNK(kind) ? "a symbolic link: not followed"
+					    : "neither a file nor a directory");
+}
+
+static int walk_entries(struct walk *w, int fd, const struct dirlist *list, int depth)
 {
 	size_t len = w->path.len;
 	int rc = 0;
 
 	for (size_t i = 0; i < list->len && !rc; i++) {
 		strbuf_putc(&w->path, '/');
-		strbuf_puts(&w->path, list->data[i]);
+		strbuf_puts(&w->path, list->data[i].name);
 		if (strbuf_error(&w->path))
 			return err_errno(w->err, -ENOMEM, "walking a session");
-		rc = walk_entry(w, fd, list->data[i], depth + 1);
+		rc = walk_entry(w, fd, &list->data[i], depth + 1);
 		strbuf_truncate(&w->path, len);
 	}
 	return rc;
@@ -268,20 +284,20 @@ static int walk_names(struct walk *w, int fd, const struct names *list, int dept
 
 static int walk_dir(struct walk *w, int dirfd, const char *name, int depth)
 {
-	CLEANUP(names_fini) struct names list = { 0 };
+	CLEANUP(dirlist_fini) struct dirlist list = { 0 };
 	CLEANUP(close_fd) int fd = -1;
 	int rc;
 
 	if (depth > MAX_DEPTH)
 		return visit_unusable(w, -ELOOP, "directories are nested too deep");
 	fd = file_open_within(dirfd, name, O_RDONLY | O_DIRECTORY);
-	rc = fd < 0 ? fd : dirlist_read(fd, &list);
+	rc = fd < 0 ? fd : dirlist_read_types(fd, &list);
 	if (rc == -ENOENT)
 		return 0; /* removed meanwhile */
 	if (rc == -EXDEV)
 		return visit_unusable(w, rc, "another file system: not entered");
 	return rc ? visit_unusable(w, rc, strerror(-rc))
-		  : walk_names(w, fd, &list, depth);
+		  : walk_entries(w, fd, &list, depth);
 }
 
 static void walk_fini(struct walk *w)

@@ -82,7 +82,11 @@ int spec_session_names(int samples_fd, const uid_t *trusted, struct names *out,
 
 /* One file met by a walk. */
 struct spec_session_file {
-	const char *path;       /* relative to the session; dies after the callback */
+	const char *path; /* relative to the session; dies after the callback */
+	/* The directory it is in, and its name there, which is faster to open; @bad: not
+	 * set. */
+	int dirfd;
+	const char *leaf;
 	struct spec_name *name; /* parsed; NULL if @bad; the callback may TAKE() *name */
 	const struct err *bad;  /* why this path is no sample file, or NULL */
 };

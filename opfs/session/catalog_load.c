@@ -37,14 +37,14 @@ static bool has_large_tables(const struct catalog_dir *d)
 
 /* ---- files */
 
-static int read_file(struct catalog_build *b, int dirfd, const char *path,
-		     const struct spec_name *n)
+static int read_file(struct catalog_build *b, const struct spec_session_file *file)
 {
+	const char *path = file->path;
 	struct spec_sample_reader r = { .fd = -1 };
 	struct err why = { 0 };
 	uint64_t total = 0;
 	off_t copy_off = b->copy_end;
-	int rc = spec_sample_open_as(dirfd, path, b->abi, &r, &why);
+	int rc = spec_sample_open_at(file->dirfd, file->leaf, path, b->abi, &r, &why);
 
 	if (rc == -ENOENT || rc == -ENOMEM) /* ENOENT: removed meanwhile */
 		return rc == -ENOENT ? 0 : catalog_build_no_memory(b);
@@ -57,7 +57,7 @@ static int read_file(struct catalog_build *b, int dirfd, const char *path,
 		return err_set(b->err, rc, "%s", why.msg);
 	}
 	rc = rc ? catalog_build_bad(b, path, why.msg)
-		: catalog_build_file(b, n, path, &r, total, copy_off);
+		: catalog_build_file(b, file->name, path, &r, total, copy_off);
 	spec_sample_fini(&r);
 	return rc;
 }
@@ -74,7 +74,7 @@ static int visit(void *ctx, struct spec_session_file *file)
 	/* arcs were made from the stacks, for OProfile */
 	if (file->name->callee.name && b->c->dirs[b->dir].frames_fd >= 0)
 		return 0;
-	return read_file(b, b->c->dirs[b->dir].fd, file->path, file->name);
+	return read_file(b, file);
 }
 
 /* ---- tasks: who the processes were whose samples were kept apart */
@@ -445,7 +445,11 @@ static int load_file(struct catalog_build *b, const char *path)
 	b->c->nr_dirs = 1;
 	if (!d->session)
 		return catalog_build_no_memory(b);
-	rc = rc ? rc : read_file(b, AT_FDCWD, path, &name);
+	rc = rc ? rc
+		: read_file(b, &(struct spec_session_file){ .path = path,
+							    .dirfd = AT_FDCWD,
+							    .leaf = path,
+							    .name = &name });
 	if (!rc && b->bad.len)
 		return err_set(b->err, -EBADMSG, "%.300s", b->bad.data[0].reason);
 	if (!rc && !b->flat.len)
