@@ -1,24 +1,56 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Writes a large session over real binaries of this machine: usage:
-   mklarge.py DIR [APPS LIBS OFFSETS [ARCS]] [--from PROGRAMS]
+   mklarge.py DIR [APPS LIBS OFFSETS [ARCS]] [--from PROGRAMS] [--make FUNCTIONS]
+              [--threads N] [--events N]
 
 APPS applications with LIBS dependents each, OFFSETS distinct offsets a file: by default
 28 * 40 = 1,120 files of 2,000 offsets, 2.24 million in all.  With ARCS there is a file of
 so many arcs for every image of an application, from the image before it (12 32 2000 2000:
 384 such files).  --from takes both
 applications and libraries from a directory of programs, those with debug information say.
+--make makes programs in DIR/programs instead, each of so many functions, every other one
+with a C++ name.  With --threads and --events there is a file for each of N threads and
+events (6 5 30000 --make 12000 --threads 2 --events 2: 120 files, 3.6 million offsets).
 The bytes are put together
 here from the description of the format in doc/internals.md, not by the project's writer.
 """
+import argparse
 import array
 import os
 import random
 import struct
-import sys
+import subprocess
 
 
-SPEC = "/TIMER.1000.0.all.all.all"
+FUNCTION_BYTES = 64
+
+
+def spec(event, thread):
+    """The last part of a sample file's name; 0: threads were not kept apart."""
+    return "/%s.1000.0.%s.%s.all" % ("TIMER" if not event else "EVENT_%d" % event,
+                                     100 * thread or "all", 100 * thread or "all")
+
+
+def make_program(path, functions, rng):
+    """An ELF file with a .text of functions of FUNCTION_BYTES each, by assembler and
+    linker; nobody runs it."""
+    source = [".text"]
+    for i in range(functions):
+        name = "".join(rng.choice("aeioulmnrst") for _ in range(4 + int(rng.expovariate(
+            0.15)) % 24)) + "_%d" % i
+        if i % 2:
+            name = "_ZN7library5Class%d%sEiPKc" % (len(name), name)
+        source.append(".globl %s\n.type %s,@function\n%s: .skip %d\n.size %s,.-%s"
+                      % (name, name, name, FUNCTION_BYTES, name, name))
+    subprocess.run(["gcc", "-x", "assembler", "-nostdlib", "-static", "-Wl,-e0", "-o", path,
+                    "-"], input="\n".join(source) + "\n", text=True, check=True)
+
+
+def make_programs(top, count, functions, rng):
+    os.makedirs(top, exist_ok=True)
+    for i in range(count):
+        make_program("%s/program%02d" % (top, i), functions, rng)
 
 
 def text_of(path):
@@ -84,34 +116,46 @@ def write_file(path, image, offsets, rng, callee=None):
     return len(keys)
 
 
+def options():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("dir")
+    parser.add_argument("sizes", type=int, nargs="*", help="APPS LIBS OFFSETS [ARCS]")
+    parser.add_argument("--from", dest="programs")
+    parser.add_argument("--make", type=int)
+    parser.add_argument("--threads", type=int, default=0)
+    parser.add_argument("--events", type=int, default=1)
+    return parser.parse_args()
+
+
 def main():
-    where = sys.argv.index("--from") if "--from" in sys.argv else None
-    given = sys.argv[where + 1] if where else None
-    if where:
-        del sys.argv[where:where + 2]
-    top = sys.argv[1]
-    apps, libs, offsets, arcs = ([int(a) for a in sys.argv[2:6]] or [28, 40, 2000]) + \
-        [0] * (len(sys.argv) != 6)
+    o = options()
+    top, given = o.dir, o.programs
+    apps, libs, offsets, arcs = ((o.sizes or [28, 40, 2000]) + [0])[:4]
     rng = random.Random(1)
+    if o.make:
+        given = os.path.abspath(top + "/programs")
+        make_programs(given, apps + libs - 1, o.make, rng)
     programs = binaries([given] if given else ["/usr/bin", "/usr/sbin"], apps, 8000)
     system = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
               "/usr/lib/gcc/x86_64-linux-gnu/12"]
     if given:
-        libraries = binaries([given], apps + libs, 8000)[apps:]
+        libraries = binaries([given], apps + libs - bool(o.make), 8000)[apps:]
     else:
         libraries = binaries(system if os.path.isdir(system[0]) else ["/usr/lib"],
                              libs - 1, 20000)
+    specs = [spec(event, thread) for event in range(o.events)
+             for thread in range(1, o.threads + 1) or [0]]
     total = files = 0
     for app in programs:
         caller = app
         for image in [app] + libraries:
             where = "%s/samples/current/{root}%s/{dep}/{root}" % (top, app[0])
-            total += write_file(where + image[0] + SPEC, image, offsets, rng)
-            files += 1
-            if arcs:
-                write_file(where + caller[0] + "/{cg}/{root}" + image[0] + SPEC, caller,
-                           arcs,
-                           rng, image)
+            for name in specs:
+                total += write_file(where + image[0] + name, image, offsets, rng)
+                files += 1
+                if arcs:
+                    write_file(where + caller[0] + "/{cg}/{root}" + image[0] + name,
+                               caller, arcs, rng, image)
             caller = image
     print("%s: %d files, %d distinct offsets, %d binaries"
           % (top, files, total, len(programs) + len(libraries)))
