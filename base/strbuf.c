@@ -20,6 +20,12 @@ void strbuf_reset(struct strbuf *b)
 	strbuf_truncate(b, 0);
 }
 
+void strbuf_drain(struct strbuf *b)
+{
+	if (b->sink && !b->failed && b->len >= b->sink->at_least)
+		b->failed = b->sink->write(b->sink, b) != 0;
+}
+
 int strbuf_error(const struct strbuf *b)
 {
 	return b->failed ? -ENOMEM : 0;

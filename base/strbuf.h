@@ -15,6 +15,15 @@ struct strbuf {
 	size_t len; /* bytes without the NUL */
 	size_t cap;
 	bool failed;
+	struct strbuf_sink *sink; /* borrowed; NULL: the text is kept */
+};
+
+/* Takes text out of a buffer before it becomes long. */
+struct strbuf_sink {
+	size_t at_least; /* bytes that are worth a call of write() */
+	/* Takes the text, and resets @b; or leaves it for later.  0 or -errno, which the
+	 * sink keeps for who asks why the buffer failed. */
+	int (*write)(struct strbuf_sink *s, struct strbuf *b);
 };
 
 void strbuf_fini(struct strbuf *b);
@@ -22,6 +31,9 @@ void strbuf_fini(struct strbuf *b);
 void strbuf_reset(struct strbuf *b);
 /* 0, or -ENOMEM if anything added since init or reset did not fit in memory. */
 int strbuf_error(const struct strbuf *b);
+/* To be called now and then where nobody looks at the text before @b->len again: gives it
+ * to the sink, if there is one and enough text.  The buffer fails if the sink does. */
+void strbuf_drain(struct strbuf *b);
 /* The text, "" if nothing was ever added.  Dies with the next change of @b. */
 const char *strbuf_str(const struct strbuf *b);
 /* Gives the text (heap, never NULL unless out of memory) to the caller, empties @b. */

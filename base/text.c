@@ -2,6 +2,7 @@
 #include "base/text.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,8 +11,8 @@
 #include "base/file.h"
 #include "base/until.h"
 
-/* Longer texts live in a file without a name. */
-enum { MAX_IN_MEMORY = 16 << 20 };
+/* Longer texts live in a file without a name, which is written by pieces. */
+enum { MAX_IN_MEMORY = 16 << 20, PIECE = 1 << 18 };
 /* What others are said to cost. */
 enum { SOURCE_BYTES = 1 << 20 };
 
@@ -27,31 +28,90 @@ static struct text *new_text(size_t len)
 	return x;
 }
 
-/* An unnamed file that holds the text, or -1. */
-static int spill(const char *data, size_t len)
+/* The file cannot grow: what is in it goes back into memory. */
+static int unspill(struct text_draft *d)
 {
-	CLEANUP(close_fd) int fd = file_unnamed();
+	struct strbuf all = { .sink = d->text.sink };
 
-	return fd >= 0 && !file_write_all(fd, data, len) ? take_fd(&fd) : -1;
+	strbuf_fill(&all, '\0', d->written);
+	if (!strbuf_error(&all) && d->written &&
+	    file_pread_all(d->fd, all.data, d->written, 0) != (ssize_t)d->written)
+		all.failed = true;
+	strbuf_add(&all, strbuf_str(&d->text), d->text.len);
+	if (d->fd >= 0)
+		close(d->fd);
+	d->fd = -1;
+	d->written = 0;
+	d->sink.at_least = SIZE_MAX;
+	strbuf_fini(&d->text);
+	d->text = all;
+	return strbuf_error(&all);
+}
+
+/* A sink's write(). */
+static int spill(struct strbuf_sink *s, struct strbuf *b)
+{
+	struct text_draft *d = (void *)((char *)s - offsetof(struct text_draft, sink));
+
+	if (d->fd < 0)
+		d->fd = file_unnamed();
+	if (d->fd < 0 || file_write_all(d->fd, b->data, b->len))
+		return unspill(d);
+	d->written += b->len;
+	s->at_least = PIECE;
+	if (b->cap > 2 * PIECE) /* it was one long text */
+		strbuf_fini(b);
+	b->sink = s;
+	strbuf_reset(b);
+	return 0;
+}
+
+void text_draft_init(struct text_draft *d)
+{
+	*d = (struct text_draft){ .fd = -1 };
+	d->sink = (struct strbuf_sink){ .at_least = MAX_IN_MEMORY + 1, .write = spill };
+	d->text.sink = &d->sink;
+}
+
+void text_draft_fini(struct text_draft *d)
+{
+	strbuf_fini(&d->text);
+	if (d->fd >= 0)
+		close(d->fd);
+	d->fd = -1;
+}
+
+int text_draft_end(struct text_draft *d, struct text **out, struct err *err)
+{
+	struct text *x = NULL;
+
+	if (d->fd >= 0)
+		d->sink.at_least = 0; /* the rest */
+	strbuf_drain(&d->text);
+	if (!strbuf_error(&d->text))
+		x = new_text(d->written + d->text.len);
+	if (x && d->fd < 0)
+		x->data = strbuf_take(&d->text);
+	if (x && d->fd >= 0)
+		x->fd = take_fd(&d->fd);
+	text_draft_fini(d);
+	if (!x || (x->fd < 0 && !x->data)) {
+		free(x);
+		return err_set(err, -ENOMEM, "out of memory");
+	}
+	*out = x;
+	return 0;
 }
 
 int text_new(struct strbuf *from, struct text **out, struct err *err)
 {
-	struct text *x = strbuf_error(from) ? NULL : new_text(from->len);
+	struct text_draft d;
 
-	if (!x)
-		return err_set(err, -ENOMEM, "out of memory");
-	if (x->len > MAX_IN_MEMORY)
-		x->fd = spill(from->data, from->len);
-	if (x->fd < 0) {
-		x->data = strbuf_take(from);
-		if (!x->data) {
-			free(x);
-			return err_set(err, -ENOMEM, "out of memory");
-		}
-	}
-	*out = x;
-	return 0;
+	text_draft_init(&d);
+	d.text = *from;
+	d.text.sink = &d.sink;
+	*from = (struct strbuf){ 0 };
+	return text_draft_end(&d, out, err);
 }
 
 int text_new_source(const struct text_source *source, void *ctx, size_t len,

@@ -39,6 +39,22 @@ struct text {
 	uint64_t version;
 };
 
+/*
+ * What becomes a text while it is being written: a file as soon as it is long.
+ *	struct text_draft d;
+ *	text_draft_init(&d);	... write to &d.text, with strbuf_drain() ...
+ *	text_draft_end(&d, &text, err);		or text_draft_fini(&d)
+ */
+struct text_draft {
+	struct strbuf text; /* what is not in the file */
+	struct strbuf_sink sink;
+	int fd;         /* unlinked, -1: none yet */
+	size_t written; /* bytes in it */
+};
+void text_draft_init(struct text_draft *d);
+void text_draft_fini(struct text_draft *d);
+int text_draft_end(struct text_draft *d, struct text **out, struct err *err);
+
 /* Takes the bytes over.  Without a file to write to, a long text stays in memory. */
 int text_new(struct strbuf *from, struct text **out, struct err *err);
 /* A text of @len bytes that @source makes; @ctx is taken over, unless it fails. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,32 +112,81 @@ static void shorten_names(struct cat *c, const char *path, struct place *p)
 	*p = with;
 }
 
-static int print_path(struct cat *c, const char *typed)
+/* Standard output, to which reports are written while they are made. */
+struct output {
+	struct strbuf_sink sink;
+	struct cat *c;
+	const struct place *p;
+	const char *path;
+	bool begun, failed;
+};
+
+enum { PIECE = 1 << 16 };
+
+static int write_piece(struct strbuf_sink *s, struct strbuf *b)
 {
-	CLEANUP(free_ptr) char *path = NULL;
-	const struct report *report;
+	struct output *o = (void *)((char *)s - offsetof(struct output, sink));
+
+	if (!o->begun)
+		warn_of_losses(o->c, o->p);
+	o->begun = true;
+	if (cli_write(program.name, strbuf_str(b), b->len, o->path))
+		o->failed = true;
+	strbuf_reset(b);
+	return o->failed ? -EIO : 0;
+}
+
+/* -ENOTSUP: it is to be shown otherwise. */
+static int write_place(struct cat *c, const char *path, const struct place *p)
+{
+	struct output o = { .sink = { .at_least = PIECE, .write = write_piece },
+			    .c = c,
+			    .p = p,
+			    .path = path };
+	struct err err = { 0 };
+	int rc = show_plain(&c->cli, p->report)
+			 ? tree_write(c->cli.tree, p, &c->cli.viewer, &o.sink, &err)
+			 : -ENOTSUP;
+
+	if (!rc || rc == -ENOTSUP)
+		return rc;
+	return o.failed ? CLI_FAILED : cli_failed(program.name, path, &err);
+}
+
+static int show_place(struct cat *c, const char *path, const struct place *p)
+{
 	struct err err = { 0 };
 	struct text *text;
-	struct place p;
-	int rc, status;
+	int rc;
 
-	if (cli_walk(&c->cli, typed, &path, &p, NULL, &err))
-		return cli_failed(program.name, path ? path : typed, &err);
-	shorten_names(c, path, &p);
-	if (place_is_file(&p))
-		rc = tree_text(c->cli.tree, &p, &c->cli.viewer, &text, &err);
+	if (place_is_file(p))
+		rc = tree_text(c->cli.tree, p, &c->cli.viewer, &text, &err);
 	else
 		rc = err_set(
 			&err, -EISDIR,
 			"is a directory; it holds files like report (see \"opfs ls\")");
-	if (!rc)
-		warn_of_losses(c, &p);
-	report = p.report;
-	place_fini(&p);
 	if (rc)
 		return cli_failed(program.name, path, &err);
-	status = show_text(&c->cli, program.name, path, report, text);
+	warn_of_losses(c, p);
+	rc = show_text(&c->cli, program.name, path, p->report, text);
 	text_put(text);
+	return rc;
+}
+
+static int print_path(struct cat *c, const char *typed)
+{
+	CLEANUP(free_ptr) char *path = NULL;
+	struct err err = { 0 };
+	struct place p;
+	int status;
+
+	if (cli_walk(&c->cli, typed, &path, &p, NULL, &err))
+		return cli_failed(program.name, path ? path : typed, &err);
+	shorten_names(c, path, &p);
+	status = write_place(c, path, &p);
+	if (status == -ENOTSUP)
+		status = show_place(c, path, &p);
+	place_fini(&p);
 	return status;
 }
 

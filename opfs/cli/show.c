@@ -135,6 +135,11 @@ static int refuse(const char *program, const char *path)
 	return cli_failed(program, path, &err);
 }
 
+bool show_plain(const struct cli *c, const struct report *report)
+{
+	return !c->show.terminal && !(c->show.colors && is_table(report));
+}
+
 int show_text(struct cli *c, const char *program, const char *path,
 	      const struct report *report, const struct text *text)
 {
@@ -145,7 +150,7 @@ int show_text(struct cli *c, const char *program, const char *path,
 	struct err err = { 0 };
 	int rc;
 
-	if (!fit.terminal && !fit.colors)
+	if (show_plain(c, report))
 		return cli_write_text(program, text, path);
 	if (fit.terminal && is_binary(text))
 		return refuse(program, path);

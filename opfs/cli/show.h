@@ -24,6 +24,8 @@ void show_init(struct cli *c);
 /* The same file with short names, if that is shown to people and there is such a file;
  * else NULL.  Heap. */
 char *show_short_names(const struct cli *c, const char *path, const struct place *p);
+/* Is the text of a file written as it is? */
+bool show_plain(const struct cli *c, const struct report *report);
 /* Writes the text of a file, or keeps it for show_end().  0, or CLI_FAILED with the
  * reason told; a file for programs is not written to a terminal. */
 int show_text(struct cli *c, const char *program, const char *path,

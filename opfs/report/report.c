@@ -211,6 +211,17 @@ int report_done(const struct strbuf *out, struct err *err)
 	return strbuf_error(out) ? report_no_memory(err) : 0;
 }
 
+int report_step(const struct report_job *job, size_t i, struct strbuf *out,
+		struct err *err)
+{
+	if (i % 64)
+		return 0;
+	if (viewer_gone(job->v))
+		return report_interrupted(err);
+	strbuf_drain(out);
+	return report_done(out, err);
+}
+
 int report_no_memory(struct err *err)
 {
 	return err_set(err, -ENOMEM, "out of memory while making a report");

@@ -134,6 +134,13 @@ void report_header(const struct report_job *job, struct strbuf *out);
 void report_wholes(const struct profile *p, struct strbuf *out);
 /* That of the file that was read, else of the one that was sampled. */
 struct build_id report_build_id(const struct profile *p, uint32_t image);
+/**
+ * report_step - before row @i, where nobody looks at what is before it in @out again
+ * Every 64 rows the text so far goes where it is wanted.  0; -EINTR if nobody waits any
+ * more; -ENOMEM, also if the text cannot go anywhere.
+ */
+int report_step(const struct report_job *job, size_t i, struct strbuf *out,
+		struct err *err);
 /* What a renderer returns at its end: strbuf_error(), with a message. */
 int report_done(const struct strbuf *out, struct err *err);
 /* -EINTR and -ENOMEM with a message. */

@@ -146,8 +146,9 @@ static int render_callgraph(const struct report_job *job, struct strbuf *out,
 	add_head(&g, out);
 	add_rule(out);
 	for (size_t i = 0; i < g.view.nr_rows; i++) {
-		if (i % 64 == 0 && viewer_gone(job->v))
-			return report_interrupted(err);
+		rc = report_step(job, i, out, err);
+		if (rc)
+			return rc;
 		if (shows_block(&g, g.view.rows[i]))
 			add_block(&g, g.view.rows[i], out);
 	}

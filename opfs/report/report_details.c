@@ -95,8 +95,9 @@ static int render_details(const struct report_job *job, struct strbuf *out,
 		column_titles(&d.table, out);
 	}
 	for (size_t i = 0; i < d.view.nr_rows; i++) {
-		if (i % 64 == 0 && viewer_gone(job->v))
-			return report_interrupted(err);
+		rc = report_step(job, i, out, err);
+		if (rc)
+			return rc;
 		column_row(&d.table, d.view.rows[i], out);
 		add_places(&d, d.view.rows[i], out);
 	}

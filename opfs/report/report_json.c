@@ -260,8 +260,10 @@ static int add_rows(struct doc *d, struct err *err)
 	json_key(&d->j, "rows");
 	json_open(&d->j, '[');
 	for (size_t i = 0; i < d->nr_rows; i++) {
-		if (i % 1024 == 0 && viewer_gone(d->job->v))
-			return report_interrupted(err);
+		int rc = report_step(d->job, i, d->j.out, err);
+
+		if (rc)
+			return rc;
 		add_row(d, d->rows[i]);
 	}
 	json_close(&d->j, ']');
@@ -312,9 +314,10 @@ static int add_arcs(struct doc *d, struct err *err)
 	json_open(&d->j, '[');
 	for (size_t i = 0; i < nr; i++) {
 		const struct profile_arc *arc = arcs[i];
+		int rc = report_step(d->job, i, d->j.out, err);
 
-		if (i % 1024 == 0 && viewer_gone(d->job->v))
-			return report_interrupted(err);
+		if (rc)
+			return rc;
 		json_line(&d->j);
 		json_open(&d->j, '{');
 		json_key(&d->j, "caller");

@@ -29,8 +29,9 @@ static int render_symbols(const struct report_job *job, struct strbuf *out,
 		column_titles(&table, out);
 	}
 	for (size_t i = 0; i < view.nr_rows; i++) {
-		if (i % 1024 == 0 && viewer_gone(job->v))
-			return report_interrupted(err);
+		rc = report_step(job, i, out, err);
+		if (rc)
+			return rc;
 		column_row(&table, view.rows[i], out);
 	}
 	return report_done(out, err);

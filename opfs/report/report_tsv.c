@@ -184,9 +184,9 @@ static void add_titles(struct strbuf *out)
 	strbuf_putc(out, '\n');
 }
 
-static int add_class(const struct view *view, size_t class,
-		     const struct report_lines *lines, const struct viewer *v,
-		     struct strbuf *out, struct err *err)
+static int add_class(const struct report_job *job, const struct view *view, size_t class,
+		     const struct report_lines *lines, struct strbuf *out,
+		     struct err *err)
 {
 	CLEANUP(strbuf_fini) struct strbuf event = { 0 }, plain = { 0 };
 	struct cell cell = { .view = view, .class = class };
@@ -198,8 +198,10 @@ static int add_class(const struct view *view, size_t class,
 		return report_no_memory(err);
 	cell.event = strbuf_str(&event);
 	for (size_t i = 0; i < view->nr_rows; i++) {
-		if (i % 1024 == 0 && viewer_gone(v))
-			return report_interrupted(err);
+		int rc = report_step(job, i, out, err);
+
+		if (rc)
+			return rc;
 		cell.row = view->rows[i];
 		if (!view_now(cell.row, class) && !view_was(cell.row, class))
 			continue;
@@ -224,7 +226,7 @@ static int render_tsv(const struct report_job *job, struct strbuf *out, struct e
 		return report_no_memory(err);
 	add_titles(out);
 	for (size_t c = 0; c < p->nr_classes; c++) {
-		rc = add_class(&view, c, &lines, job->v, out, err);
+		rc = add_class(job, &view, c, &lines, out, err);
 		if (rc)
 			return rc;
 	}

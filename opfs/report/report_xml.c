@@ -231,8 +231,10 @@ static int add_module(struct xml *x, size_t first, size_t end, struct err *err)
 		add_sums(x, first, end);
 	}
 	for (size_t i = first; i < end; i++) {
-		if (i % 1024 == 0 && viewer_gone(x->job->v))
-			return report_interrupted(err);
+		int rc = report_step(x->job, i, x->out, err);
+
+		if (rc)
+			return rc;
 		add_symbol(x, i);
 	}
 	if (!own)

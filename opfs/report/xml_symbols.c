@@ -299,19 +299,25 @@ int xml_symbols_write(struct xml_symbols *s, const struct report_lines *lines,
 				  .out = out,
 				  .err = err,
 				  .wide = is_wide(s) };
+	int rc = 0;
 
 	strbuf_puts(out, "<symboltable>\n");
-	for (uint32_t i = 0; i < s->nr_ids; i++)
+	for (uint32_t i = 0; i < s->nr_ids && !rc; i++) {
 		add_symbol(&t, &s->symbols[s->by_id[i]]);
+		rc = report_step(s->job, i, out, err);
+	}
+	if (rc)
+		return rc;
 	strbuf_puts(out, "</symboltable>\n");
 	if (!report_with(s->job, OPTION_WITH(DETAILS)))
 		return 0;
 	strbuf_puts(out, "<detailtable>\n");
-	for (uint32_t i = 0; i < s->nr_ids; i++) {
-		if (i % 1024 == 0 && viewer_gone(s->job->v))
-			return report_interrupted(err);
+	for (uint32_t i = 0; i < s->nr_ids && !rc; i++) {
 		add_details(&t, &s->symbols[s->by_id[i]]);
+		rc = report_step(s->job, i, out, err);
 	}
+	if (rc)
+		return rc;
 	strbuf_puts(out, "</detailtable>\n");
 	return s->job->syms ? add_bytestable(&t) : 0;
 }

@@ -154,13 +154,17 @@ int64_t tree_until(const struct tree_job *j, const struct report *r)
 static int make_text(const struct tree_job *j, const struct report *report,
 		     struct text **out, struct err *err)
 {
-	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
+	struct text_draft draft;
 	int rc;
 
 	if (report->open)
 		return report->open(&j->job, out, err);
-	rc = report->render(&j->job, &text, err);
-	return rc ? rc : text_new(&text, out, err);
+	text_draft_init(&draft);
+	rc = report->render(&j->job, &draft.text, err);
+	if (!rc)
+		return text_draft_end(&draft, out, err);
+	text_draft_fini(&draft);
+	return rc;
 }
 
 static int make(void *ctx, const struct viewer *v, void **obj, size_t *bytes,
@@ -244,6 +248,25 @@ int tree_report_text(const struct ask *a, const struct place *p, struct text **o
 	if (rc == -EINVAL || rc == -EACCES)
 		tree_remember(a->t, p, NULL, a->v, a->err);
 	return rc;
+}
+
+int tree_report_write(const struct ask *a, const struct place *p,
+		      struct strbuf_sink *sink)
+{
+	CLEANUP(strbuf_fini) struct strbuf out = { .sink = sink };
+	struct tree_job j;
+	int rc = tree_may_make(a, p, p->report);
+
+	rc = rc ? rc : tree_job_init(&j, a, p);
+	if (rc)
+		return rc;
+	rc = p->report->render(&j.job, &out, a->err);
+	tree_job_fini(&j);
+	if (rc)
+		return rc;
+	sink->at_least = 0; /* the rest */
+	strbuf_drain(&out);
+	return report_done(&out, a->err);
 }
 
 int tree_shown(struct tree *t, const struct place *p, const struct viewer *v,

@@ -26,6 +26,9 @@ struct tree_making {
 };
 /* tree_text() of a report. */
 int tree_report_text(const struct ask *a, const struct place *p, struct text **out);
+/* tree_write() of one that is rendered. */
+int tree_report_write(const struct ask *a, const struct place *p,
+		      struct strbuf_sink *sink);
 /* Appends to a cache key what a place selects; equal selections have equal keys, however
  * they were spelled. */
 void tree_selection_key(const struct place *p, struct strbuf *key);

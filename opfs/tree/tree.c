@@ -413,6 +413,16 @@ int tree_text(struct tree *t, const struct place *p, const struct viewer *v,
 	return viewer_quick(v) ? -EAGAIN : ops[p->kind].text(&a, p, out);
 }
 
+int tree_write(struct tree *t, const struct place *p, const struct viewer *v,
+	       struct strbuf_sink *sink, struct err *err)
+{
+	struct ask a = { .t = t, .v = v, .err = err };
+
+	if (p->kind != PLACE_FILE || !p->report->render)
+		return -ENOTSUP;
+	return tree_report_write(&a, p, sink);
+}
+
 void tree_key(const struct place *p, struct strbuf *out)
 {
 	if (p->spec)

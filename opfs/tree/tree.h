@@ -95,7 +95,15 @@ int tree_list(struct tree *t, const struct place *p, const struct viewer *v,
  */
 int tree_text(struct tree *t, const struct place *p, const struct viewer *v,
 	      struct text **out, struct err *err);
-/* The same if it is cached already, else NULL: never blocks. */
+/**
+ * tree_write - gives the content of a PLACE_FILE to a sink while it is made
+ * For who wants it once: it is not kept, and what fails late was written in part.
+ * Errors as tree_text(), -ENOMEM if the sink failed; -ENOTSUP, without a message: this
+ * content is not made from its beginning to its end, tree_text() has it.
+ */
+int tree_write(struct tree *t, const struct place *p, const struct viewer *v,
+	       struct strbuf_sink *sink, struct err *err);
+/* tree_text() if it is cached already, else NULL: never blocks. */
 struct text *tree_text_cached(struct tree *t, const struct place *p,
 			      const struct viewer *v);
 /* text_is_good(), of what tree_text() gave: also, have no debug files come since? */

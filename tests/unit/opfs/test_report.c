@@ -4,6 +4,7 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -249,5 +250,73 @@ Test(report, ends_when_nobody_waits)
 		    strcmp(r->name, "README") != 0)
 			cr_expect_eq(r->render(&job, &out, &err), -EINTR, "%s", r->name);
 		strbuf_fini(&out);
+	}
+}
+
+/* Counts what a report gives away before its end. */
+struct pieces {
+	struct strbuf_sink sink;
+	struct strbuf all;
+	size_t nr, longest;
+	int fails; /* -errno */
+};
+
+static int take_piece(struct strbuf_sink *s, struct strbuf *b)
+{
+	struct pieces *to = (void *)((char *)s - offsetof(struct pieces, sink));
+
+	to->nr++;
+	to->longest = b->len > to->longest ? b->len : to->longest;
+	strbuf_add(&to->all, b->data, b->len);
+	strbuf_reset(b);
+	return to->fails;
+}
+
+static int render_pieces(const char *name, struct pieces *to, struct err *err)
+{
+	const struct options o = { 0 };
+	const struct report_job job = {
+		.p = p, .o = &o, .reports = &opfs_reports, .path = "current"
+	};
+	struct strbuf out = { .sink = &to->sink };
+	int rc = report_find(&opfs_reports, name)->render(&job, &out, err);
+
+	strbuf_drain(&out);
+	strbuf_fini(&out);
+	return rc;
+}
+
+Test(report, long_tables_are_given_away_while_they_are_made)
+{
+	const char *const names[] = { "report", "details", "report.tsv", "report.json",
+				      "report.xml" };
+	const struct spec_sample_node node = { .key = 64, .value = 30 };
+	enum { SIDE = 40, ROWS = SIDE * SIDE };
+
+	for (int i = 0; i < ROWS; i++) {
+		char app[32], image[32];
+
+		snprintf(app, sizeof(app), "/bin/program%d", i / SIDE);
+		snprintf(image, sizeof(image), "/lib/library%d", i % SIDE);
+		fake_sample_file(&f, app, image, &cycles, &node, 1);
+	}
+	p = fake_load(&f, PROFILE_HITS);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct pieces to = { .sink = { .at_least = 1, .write = take_piece } };
+		struct pieces full = { .sink = { .at_least = 1, .write = take_piece },
+				       .fails = -ENOSPC };
+		struct err err = { 0 };
+
+		free(text);
+		text = render(names[i], p);
+		cr_expect_eq(render_pieces(names[i], &to, &err), 0, "%s", err.msg);
+		cr_expect_str_eq(strbuf_str(&to.all), text, "%s", names[i]);
+		cr_expect_geq(to.nr, ROWS / 64, "%s: %zu pieces", names[i], to.nr);
+		cr_expect_leq(to.longest, strlen(text) / 10, "%s: %zu bytes", names[i],
+			      to.longest);
+		cr_expect_neq(render_pieces(names[i], &full, &err), 0, "%s", names[i]);
+		cr_expect_eq(full.nr, 1, "%s: went on after the sink failed", names[i]);
+		strbuf_fini(&to.all);
+		strbuf_fini(&full.all);
 	}
 }
