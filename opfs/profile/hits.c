@@ -5,39 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Which rows have samples where: sorted by radix, then distributed in one pass. */
+/* Which rows have samples where: sorted, then distributed in one pass. */
 
 void profile_spots_fini(struct profile_spots *s)
 {
 	vec_fini(&s->list);
 	free(s->spare);
 	*s = (struct profile_spots){ 0 };
-}
-
-enum { MAX_BITS = 11 };
-
-/* One pass: sorts @from into @to by @bits of the offset at @shift.
- * Returns false if all offsets are equal there: @to is not written. */
-static bool sort_pass(const struct profile_spot *from, struct profile_spot *to, size_t nr,
-		      unsigned shift, unsigned bits)
-{
-	size_t starts[1 << MAX_BITS] = { 0 };
-	uint64_t mask = (1u << bits) - 1;
-	size_t sum = 0;
-
-	for (size_t i = 0; i < nr; i++)
-		starts[from[i].off >> shift & mask]++;
-	if (starts[from[0].off >> shift & mask] == nr)
-		return false;
-	for (size_t i = 0; i <= mask; i++) {
-		size_t n = starts[i];
-
-		starts[i] = sum;
-		sum += n;
-	}
-	for (size_t i = 0; i < nr; i++)
-		to[starts[from[i].off >> shift & mask]++] = from[i];
-	return true;
 }
 
 static int reserve_spare(struct profile_spots *s)
@@ -52,27 +26,11 @@ static int reserve_spare(struct profile_spots *s)
 
 int profile_spots_sort(struct profile_spots *s)
 {
-	size_t nr = s->list.len;
-	unsigned bits = nr < 4096 ? 8 : MAX_BITS;
-	uint64_t differ = 0;
-
-	if (nr < 2)
+	if (s->list.len < 2)
 		return 0;
 	if (reserve_spare(s))
 		return -ENOMEM;
-	for (size_t i = 1; i < nr; i++)
-		differ |= s->list.data[i].off ^ s->list.data[0].off;
-	for (unsigned shift = 0; shift < 64 && differ >> shift; shift += bits) {
-		struct profile_spot *sorted = s->spare;
-		size_t cap = s->nr_spare;
-
-		if (!sort_pass(s->list.data, sorted, nr, shift, bits))
-			continue;
-		s->spare = s->list.data;
-		s->nr_spare = s->list.cap;
-		s->list.data = sorted;
-		s->list.cap = cap;
-	}
+	sort_items(s->list.data, s->list.len, s->spare);
 	return 0;
 }
 
@@ -114,7 +72,7 @@ int profile_spots_share(struct profile_build *b, const struct profile_spots *s,
 			const uint32_t *slots, size_t nr_offs,
 			const uint32_t *row_of_slot)
 {
-	const struct profile_spot *spots = s->list.data;
+	const struct sort_item *spots = s->list.data;
 	size_t nr_classes = b->p->nr_classes, off = 0;
 	struct profile_row *row = NULL;
 	int rc;
@@ -125,12 +83,12 @@ int profile_spots_share(struct profile_build *b, const struct profile_spots *s,
 	for (size_t i = 0; i < s->list.len && !rc; i++) {
 		uint64_t *to;
 
-		if (!i || spots[i].off != spots[i - 1].off) {
+		if (!i || spots[i].key != spots[i - 1].key) {
 			row = &b->rows.data[row_of_slot[slots[off++]]];
-			((uint64_t *)row->hits)[row->nr_hits++] = spots[i].off;
+			((uint64_t *)row->hits)[row->nr_hits++] = spots[i].key;
 		}
 		to = (uint64_t *)row->hit_samples + (row->nr_hits - 1) * nr_classes;
-		to[spots[i].class] += spots[i].value;
+		to[spots[i].b] += spots[i].a;
 	}
 	return rc;
 }

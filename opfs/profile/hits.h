@@ -2,6 +2,7 @@
 #ifndef OPFS_PROFILE_HITS_H
 #define OPFS_PROFILE_HITS_H
 
+#include "base/sort.h"
 #include "opfs/profile/build.h"
 
 /* Limit on places with samples in a profile: 64 Mi, which take 2 GiB. */
@@ -9,13 +10,9 @@
 #define PROFILE_MAX_HIT_BYTES (2ull << 30)
 
 /* Samples by offset of one image in one application. */
-struct profile_spot {
-	uint64_t off;
-	uint32_t value, class;
-};
 struct profile_spots {
-	VEC(struct profile_spot) list;
-	struct profile_spot *spare; /* as long as @list, used to sort */
+	VEC(struct sort_item) list; /* key: the offset; a: samples; b: class */
+	struct sort_item *spare;    /* as long as @list, used to sort */
 	size_t nr_spare;
 };
 void profile_spots_fini(struct profile_spots *s);

@@ -128,7 +128,7 @@ static int count_nodes(void *ctx, const struct spec_sample_node *nodes, size_t n
 static int keep_nodes(void *ctx, const struct spec_sample_node *nodes, size_t nr)
 {
 	struct bins *n = ctx;
-	struct profile_spot *to;
+	struct sort_item *to;
 
 	if (n->spots.list.len + nr > PROFILE_MAX_HITS)
 		return err_set(n->b->err, -E2BIG,
@@ -140,9 +140,9 @@ static int keep_nodes(void *ctx, const struct spec_sample_node *nodes, size_t nr
 	to = n->spots.list.data + n->spots.list.len;
 	for (size_t i = 0; i < nr; i++)
 		if (nodes[i].value)
-			*to++ = (struct profile_spot){ .off = nodes[i].key + n->base,
-						       .value = nodes[i].value,
-						       .class = n->class };
+			*to++ = (struct sort_item){ .key = nodes[i].key + n->base,
+						    .a = nodes[i].value,
+						    .b = n->class };
 	n->spots.list.len = (size_t)(to - n->spots.list.data);
 	return viewer_gone(n->b->v) ? profile_interrupted(n->b) : 0;
 }
@@ -168,7 +168,7 @@ static int count_file(struct bins *n, const struct profile_pick *pick)
 /* By offset, so that a place that is in several files is looked up once. */
 static int count_spots(struct bins *n)
 {
-	const struct profile_spot *spots = n->spots.list.data;
+	const struct sort_item *spots = n->spots.list.data;
 	size_t nr = n->spots.list.len;
 	uint32_t slot = 0;
 
@@ -177,12 +177,12 @@ static int count_spots(struct bins *n)
 	spots = n->spots.list.data;
 	n->slot_of_off.len = 0;
 	for (size_t i = 0; i < nr; i++) {
-		if (!i || spots[i].off != spots[i - 1].off) {
-			slot = find_slot(n, spots[i].off);
+		if (!i || spots[i].key != spots[i - 1].key) {
+			slot = find_slot(n, spots[i].key);
 			if (vec_push(&n->slot_of_off, slot))
 				return profile_no_memory(n->b);
 		}
-		count(n, slot, spots[i].class, spots[i].value);
+		count(n, slot, spots[i].b, spots[i].a);
 	}
 	return 0;
 }

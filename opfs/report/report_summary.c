@@ -7,6 +7,7 @@
 #include "opfs/profile/change.h"
 #include "opfs/report/header.h"
 #include "opfs/report/report.h"
+#include "opfs/report/view_apps.h"
 
 /* One event's columns: 9 for samples, a blank, 7 for the percentage, a blank; in a
  * comparison 9 for the change and a blank, 4 for whether it is sure and a blank. */

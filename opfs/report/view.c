@@ -10,17 +10,8 @@
 #include "base/cleanup.h"
 #include "base/escape.h"
 #include "base/percent.h"
+#include "base/sort.h"
 #include "opfs/profile/change.h"
-
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
-static bool is_excluded(const struct view_options *o, uint32_t app, uint32_t image)
-{
-	return o->exclude_dependent && app != image;
-}
 
 /* What rows are ordered by, and measured with the threshold. */
 static const uint64_t *weight(const struct view *v, const struct profile_row *row)
@@ -33,8 +24,7 @@ static int by_samples(const struct view *v, const struct profile_row *a,
 {
 	size_t nr = v->p->nr_classes;
 
-	return compare_numbers(profile_sum(weight(v, b), nr),
-			       profile_sum(weight(v, a), nr));
+	return view_compare(profile_sum(weight(v, b), nr), profile_sum(weight(v, a), nr));
 }
 
 static int by_image(const struct view *v, const struct profile_row *a,
@@ -62,7 +52,7 @@ static int by_vma(const struct view *v, const struct profile_row *a,
 		  const struct profile_row *b)
 {
 	(void)v;
-	return compare_numbers(a->vma, b->vma);
+	return view_compare(a->vma, b->vma);
 }
 
 /* Rows without a file first, then by name of the file, then by line. */
@@ -70,7 +60,7 @@ static int compare_places(const struct line_place *a, const struct line_place *b
 {
 	int order = strcmp(a->file, b->file);
 
-	return order ? order : compare_numbers(a->line, b->line);
+	return order ? order : view_compare(a->line, b->line);
 }
 
 const char *view_file_name(const struct view_options *o, const char *file)
@@ -182,21 +172,27 @@ static int compare_from(const struct view *v, size_t first, const struct profile
 }
 
 /*
- * Sorting: the first keys of a row that are numbers or ranks are packed into 128 bits,
- * which nearly always decide; names are compared only if these are equal.
+ * Sorting: the first keys of a row that are numbers or ranks are packed into 64 bits, in
+ * as few bits as they need.  Among rows that are equal there names are compared, eight
+ * bytes at a time, and all other keys only among those that are equal there as well.
  */
-struct packed {
-	uint64_t high, low;
-	const struct profile_row *row;
-};
-
 struct sorter {
 	const struct view *v;
 	/* of the names of images that rows have; equal names have equal ranks */
-	const uint32_t *ranks;
-	const uint32_t *debug; /* for every row's place in the source */
-	size_t nr_packed;      /* how many keys are in @high and @low */
+	uint32_t *ranks;
+	uint32_t *debug; /* for every row's place in the source, or NULL */
+	struct sort_item *items; /* a: which row of @v */
+	struct sort_item *spare;
+	size_t nr_packed; /* how many keys are packed */
 };
+
+static void sorter_fini(struct sorter *s)
+{
+	free(s->ranks);
+	free(s->debug);
+	free(s->items);
+	free(s->spare);
+}
 
 static int compare_names(const void *x, const void *y, void *ctx)
 {
@@ -252,13 +248,17 @@ static int compare_placed(const void *x, const void *y)
 	return compare_places(&a->at, &b->at);
 }
 
-static int rank_places(struct view *v, uint32_t *ranks)
+/* NULL: out of memory. */
+static uint32_t *rank_places(const struct view *v)
 {
 	CLEANUP(free_ptr) struct placed *all = calloc(v->nr_rows + 1, sizeof(*all));
+	uint32_t *ranks = calloc(v->nr_rows + 1, sizeof(*ranks));
 	uint32_t rank = 0;
 
-	if (!all)
-		return -ENOMEM;
+	if (!all || !ranks) {
+		free(ranks);
+		return NULL;
+	}
 	for (size_t i = 0; i < v->nr_rows; i++) {
 		place_of(v, v->rows[i], &all[i].at);
 		all[i].i = i;
@@ -269,29 +269,13 @@ static int rank_places(struct view *v, uint32_t *ranks)
 			rank++;
 		ranks[all[i].i] = rank;
 	}
-	return 0;
+	return ranks;
 }
 
-/* Bits of the number that a key is mapped to; 0: there is none. */
-static const unsigned key_bits[VIEW_NR_KEYS] = {
-	[VIEW_BY_SAMPLES] = 64, [VIEW_BY_IMAGE] = 32, [VIEW_BY_APP] = 32,
-	[VIEW_BY_DEBUG] = 32,   [VIEW_BY_VMA] = 64,
-};
-
-static size_t packed_keys(const struct view *v)
+static bool is_number(const struct sorter *s, enum view_key key)
 {
-	unsigned bits = 0;
-	size_t n = 0;
-
-	while (n < VIEW_NR_KEYS) {
-		unsigned more = key_bits[v->options.sort[n]];
-
-		if (!more || bits % 64 + more > 64 || bits + more > 128)
-			break;
-		bits += more;
-		n++;
-	}
-	return n;
+	return key != VIEW_BY_SYMBOL && key != VIEW_BY_DIFF &&
+	       (key != VIEW_BY_DEBUG || s->debug);
 }
 
 static uint64_t key_number(const struct sorter *s, enum view_key key, size_t i)
@@ -312,201 +296,155 @@ static uint64_t key_number(const struct sorter *s, enum view_key key, size_t i)
 	}
 }
 
-static struct packed pack_row(const struct sorter *s, size_t i)
+/* Appends the number of a key to those that are packed.  False: it has no room. */
+static bool pack_key(struct sorter *s, enum view_key key, unsigned *used)
 {
-	struct packed out = { .row = s->v->rows[i] };
-	unsigned used = 0;
+	uint64_t least = UINT64_MAX, most = 0;
+	unsigned bits;
 
-	for (size_t k = 0; k < s->nr_packed; k++) {
-		enum view_key key = s->v->options.sort[k];
-		uint64_t *word = used < 64 ? &out.high : &out.low;
+	for (size_t i = 0; i < s->v->nr_rows; i++) {
+		uint64_t n = key_number(s, key, i);
 
-		used += key_bits[key];
-		*word |= key_number(s, key, i) << (64 - (used - 1) % 64 - 1);
+		least = n < least ? n : least;
+		most = n > most ? n : most;
 	}
-	return out;
+	if (least >= most) /* all are equal, or there are none */
+		return true;
+	bits = 64 - (unsigned)__builtin_clzll(most - least);
+	if (*used + bits > 64)
+		return false;
+	for (size_t i = 0; i < s->v->nr_rows; i++) {
+		uint64_t n = key_number(s, key, i), before = s->items[i].key;
+
+		n = s->v->options.reverse ? most - n : n - least;
+		s->items[i].key = *used ? before << bits | n : n;
+	}
+	*used += bits;
+	return true;
 }
 
-static int compare_packed(const void *x, const void *y, void *ctx)
+static void pack_keys(struct sorter *s)
 {
-	const struct packed *a = x, *b = y;
-	const struct sorter *s = ctx;
-	int order = compare_numbers(a->high, b->high);
+	const enum view_key *keys = s->v->options.sort;
+	unsigned used = 0;
+
+	for (size_t i = 0; i < s->v->nr_rows; i++)
+		s->items[i].a = (uint32_t)i;
+	while (s->nr_packed < VIEW_NR_KEYS && is_number(s, keys[s->nr_packed]) &&
+	       pack_key(s, keys[s->nr_packed], &used))
+		s->nr_packed++;
+}
+
+struct rest { /* what decides among equal rows */
+	const struct view *v;
+	size_t first_key;
+};
+
+static int compare_rest(const void *x, const void *y, void *ctx)
+{
+	const struct sort_item *a = x, *b = y;
+	const struct rest *rest = ctx;
+	int order = compare_from(rest->v, rest->first_key, rest->v->rows[a->a],
+				 rest->v->rows[b->a]);
 
 	if (!order)
-		order = compare_numbers(a->low, b->low);
-	if (!order)
-		order = compare_from(s->v, s->nr_packed, a->row, b->row);
-	return s->v->options.reverse ? -order : order;
+		return view_compare(a->a, b->a);
+	return rest->v->options.reverse ? -order : order;
+}
+
+static void sort_rest(const struct sorter *s, struct sort_item *items, size_t nr,
+		      size_t first_key)
+{
+	struct rest rest = { s->v, first_key };
+
+	qsort_r(items, nr, sizeof(*items), compare_rest, &rest);
+}
+
+static size_t equal_end(const struct sort_item *items, size_t nr, size_t first)
+{
+	size_t end = first + 1;
+
+	while (end < nr && items[end].key == items[first].key)
+		end++;
+	return end;
+}
+
+enum { PART = sizeof(uint64_t), DEEP = 64 * PART };
+
+/* Some bytes of a name as a number that is ordered as they are; 0 behind its end. */
+static uint64_t name_part(const char *name, size_t at)
+{
+	uint64_t part = 0;
+
+	name += at;
+	for (int i = 0; i < PART; i++) {
+		part = part << 8 | (unsigned char)*name;
+		name += *name != 0;
+	}
+	return part;
+}
+
+/* Sorts rows whose names are equal as far as @at. */
+static void sort_names(const struct sorter *s, struct sort_item *items, size_t nr,
+		       size_t at)
+{
+	uint64_t flip = s->v->options.reverse ? UINT64_MAX : 0;
+
+	for (size_t i = 0; i < nr; i++)
+		items[i].key = name_part(s->v->rows[items[i].a]->name, at) ^ flip;
+	sort_items(items, nr, s->spare);
+	for (size_t i = 0, end; i < nr; i = end) {
+		end = equal_end(items, nr, i);
+		if (end - i < 2)
+			continue;
+		if (!((items[i].key ^ flip) & 0xff)) /* the names end here */
+			sort_rest(s, items + i, end - i, s->nr_packed + 1);
+		else if (at >= DEEP)
+			sort_rest(s, items + i, end - i, s->nr_packed);
+		else
+			sort_names(s, items + i, end - i, at + PART);
+	}
+}
+
+static void sort_all(const struct sorter *s)
+{
+	size_t nr = s->v->nr_rows, next = s->nr_packed;
+	bool names = next < VIEW_NR_KEYS && s->v->options.sort[next] == VIEW_BY_SYMBOL;
+
+	sort_items(s->items, nr, s->spare);
+	for (size_t i = 0, end; i < nr; i = end) {
+		end = equal_end(s->items, nr, i);
+		if (end - i > 1 && names)
+			sort_names(s, s->items + i, end - i, 0);
+		else if (end - i > 1)
+			sort_rest(s, s->items + i, end - i, next);
+	}
 }
 
 /* Sorts v->rows as v->options say, all keys of which are set.  0 or -ENOMEM. */
 static int sort_rows(struct view *v)
 {
-	CLEANUP(free_ptr) uint32_t *ranks = rank_images(v);
-	CLEANUP(free_ptr) struct packed *rows = calloc(v->nr_rows + 1, sizeof(*rows));
-	CLEANUP(free_ptr) uint32_t *debug = calloc(v->nr_rows + 1, sizeof(*debug));
+	CLEANUP(sorter_fini)
 	struct sorter s = {
-		.v = v, .ranks = ranks, .debug = debug, .nr_packed = packed_keys(v)
+		.v = v,
+		.ranks = rank_images(v),
+		.debug = ranks_places(v) ? rank_places(v) : NULL,
+		.items = calloc(v->nr_rows + 1, sizeof(*s.items)),
+		.spare = malloc((v->nr_rows + 1) * sizeof(*s.spare)),
 	};
+	const struct profile_row **rows = calloc(v->nr_rows + 1, sizeof(*rows));
 
-	if (!ranks || !rows || !debug || (ranks_places(v) && rank_places(v, debug)))
+	if (!s.ranks || !s.items || !s.spare || !rows || (ranks_places(v) && !s.debug)) {
+		free(rows);
 		return -ENOMEM;
+	}
+	pack_keys(&s);
+	sort_all(&s);
 	for (size_t i = 0; i < v->nr_rows; i++)
-		rows[i] = pack_row(&s, i);
-	qsort_r(rows, v->nr_rows, sizeof(*rows), compare_packed, &s);
-	for (size_t i = 0; i < v->nr_rows; i++)
-		v->rows[i] = rows[i].row;
+		rows[i] = v->rows[s.items[i].a];
+	free(v->rows);
+	v->rows = rows;
 	return 0;
-}
-
-static int compare_counts(const struct view_apps *v, const uint64_t *a, const uint64_t *b,
-			  uint32_t image_a, uint32_t image_b)
-{
-	const struct catalog_image *images = v->p->cat->images;
-	size_t nr = v->p->nr_classes;
-	int order = compare_numbers(profile_sum(b, nr), profile_sum(a, nr));
-
-	if (!order)
-		order = strcmp(images[image_a].shown, images[image_b].shown);
-	return v->options.reverse ? -order : order;
-}
-
-static int compare_apps(const void *x, const void *y, void *ctx)
-{
-	const struct view_app *a = x, *b = y;
-
-	return compare_counts(ctx, a->samples, b->samples, a->app, b->app);
-}
-
-static int compare_images(const void *x, const void *y, void *ctx)
-{
-	const struct profile_pair *a = *(const struct profile_pair *const *)x;
-	const struct profile_pair *b = *(const struct profile_pair *const *)y;
-
-	return compare_counts(ctx, a->samples, b->samples, a->image, b->image);
-}
-
-static int by_pair_app(const void *x, const void *y)
-{
-	const struct profile_pair *a = *(const struct profile_pair *const *)x;
-	const struct profile_pair *b = *(const struct profile_pair *const *)y;
-
-	return compare_numbers(a->app, b->app);
-}
-
-static int begin_app(struct view_apps *v, struct view_app *app,
-		     const struct profile_pair **first)
-{
-	size_t nr_classes = v->p->nr_classes;
-
-	app->app = first[0]->app;
-	app->images = first;
-	app->gone = true;
-	app->samples = arena_calloc(&v->arena, nr_classes, sizeof(uint64_t));
-	app->was =
-		v->p->base ? arena_calloc(&v->arena, nr_classes, sizeof(uint64_t)) : NULL;
-	return app->samples && (app->was || !v->p->base) ? 0 : -ENOMEM;
-}
-
-/* A gone row shows what it was, unless others of the application are still there. */
-static void add_pair(struct view_apps *v, struct view_app *app,
-		     const struct profile_pair *pair)
-{
-	size_t nr_classes = v->p->nr_classes;
-
-	if (pair->was && app->was) {
-		view_add_samples(app->was, pair->was, nr_classes);
-		view_add_samples(v->was_totals, pair->was, nr_classes);
-	}
-	app->nr_images++;
-	if (pair->gone)
-		return;
-	app->gone = false;
-	view_add_samples(app->samples, pair->samples, nr_classes);
-	view_add_samples(v->totals, pair->samples, nr_classes);
-}
-
-/* @pairs are grouped by application; each group becomes an element of v->apps. */
-static int group(struct view_apps *v, const struct profile_pair **pairs, size_t nr)
-{
-	struct view_app *app = NULL;
-
-	for (size_t i = 0; i < nr; i++) {
-		if (!app || app->app != pairs[i]->app) {
-			app = &v->apps[v->nr_apps++];
-			if (begin_app(v, app, &pairs[i]))
-				return -ENOMEM;
-		}
-		add_pair(v, app, pairs[i]);
-	}
-	for (size_t i = 0; i < v->nr_apps; i++)
-		if (v->apps[i].gone)
-			v->apps[i].samples = v->apps[i].was;
-	return 0;
-}
-
-static void threshold_apps(struct view_apps *v)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < v->nr_apps; i++)
-		if (percent_reached(v->apps[i].samples, v->totals, v->p->nr_classes,
-				    v->options.threshold))
-			v->apps[n++] = v->apps[i];
-	v->nr_apps = n;
-}
-
-static int fill_apps(struct view_apps *v)
-{
-	const struct profile *p = v->p;
-	const struct profile_pair **pairs;
-	size_t n = 0;
-	int rc;
-
-	pairs = arena_calloc(&v->arena, p->nr_pairs + 1, sizeof(*pairs));
-	v->apps = arena_calloc(&v->arena, p->nr_pairs + 1, sizeof(*v->apps));
-	v->totals = arena_calloc(&v->arena, p->nr_classes + 1, sizeof(*v->totals));
-	v->was_totals =
-		arena_calloc(&v->arena, p->nr_classes + 1, sizeof(*v->was_totals));
-	if (!pairs || !v->apps || !v->totals || !v->was_totals)
-		return -ENOMEM;
-	for (size_t i = 0; i < p->nr_pairs; i++)
-		if (!is_excluded(&v->options, p->pairs[i].app, p->pairs[i].image) &&
-		    profile_any_sample(p->pairs[i].samples, p->nr_classes))
-			pairs[n++] = &p->pairs[i];
-	qsort(pairs, n, sizeof(*pairs), by_pair_app);
-	rc = group(v, pairs, n);
-	if (rc)
-		return rc;
-	for (size_t i = 0; i < v->nr_apps; i++) {
-		struct view_app *app = &v->apps[i];
-
-		qsort_r(app->images, app->nr_images, sizeof(*app->images), compare_images,
-			v);
-		app->alone = app->nr_images == 1 && app->images[0]->image == app->app;
-	}
-	threshold_apps(v);
-	qsort_r(v->apps, v->nr_apps, sizeof(*v->apps), compare_apps, v);
-	return 0;
-}
-
-int view_apps_init(struct view_apps *v, const struct profile *p,
-		   const struct view_options *o)
-{
-	int rc;
-
-	*v = (struct view_apps){ .p = p, .options = *o };
-	rc = fill_apps(v);
-	if (rc)
-		view_apps_fini(v);
-	return rc;
-}
-
-void view_apps_fini(struct view_apps *v)
-{
-	arena_fini(&v->arena);
-	*v = (struct view_apps){ 0 };
 }
 
 const char *view_image_name(const struct profile *p, const struct view_options *o,
@@ -590,8 +528,8 @@ static bool *find_called(const struct view *v)
 		const struct profile_row *from = &p->rows[p->arcs[i].caller];
 		const struct profile_row *to = &p->rows[p->arcs[i].callee];
 
-		if (is_excluded(&v->options, from->app, from->image) ||
-		    is_excluded(&v->options, to->app, to->image))
+		if (view_excludes(&v->options, from->app, from->image) ||
+		    view_excludes(&v->options, to->app, to->image))
 			continue;
 		called[p->arcs[i].caller] = called[p->arcs[i].callee] = true;
 	}
@@ -606,7 +544,7 @@ static void choose_rows(struct view *v, const bool *called)
 	for (size_t i = 0; i < p->nr_rows; i++) {
 		const struct profile_row *row = &p->rows[i];
 
-		if (is_excluded(&v->options, row->app, row->image))
+		if (view_excludes(&v->options, row->app, row->image))
 			continue;
 		if (called[i])
 			note_columns(v, row);
@@ -640,7 +578,7 @@ static bool several_apps(const struct view *v, const struct profile *p)
 			const struct profile_pair *pair = &p->pairs[i];
 
 			if (!pair->samples[c] ||
-			    is_excluded(&v->options, pair->app, pair->image))
+			    view_excludes(&v->options, pair->app, pair->image))
 				continue;
 			if (first != CATALOG_NO_IMAGE && first != pair->app)
 				return true;

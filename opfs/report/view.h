@@ -102,37 +102,23 @@ const char *view_image_name(const struct profile *p, const struct view_options *
 void view_place(const struct view_options *o, const struct line_place *at,
 		struct strbuf *out);
 
-/* Applications, each with its images that were sampled. */
-struct view_app {
-	uint32_t app;
-	uint64_t *samples; /* one a class */
-	uint64_t *was;     /* in a comparison: the older side's; NULL: none */
-	bool gone;         /* only on the older side: @samples are of there */
-	const struct profile_pair **images; /* those with samples */
-	size_t nr_images;
-	bool alone; /* nothing but its own image: needs no lines for images */
-};
-
-struct view_apps {
-	const struct profile *p;
-	struct view_options options;
-	struct view_app *apps;
-	size_t nr_apps;
-	uint64_t *totals;
-	uint64_t *was_totals; /* in a comparison: of the older side */
-	struct arena arena;
-};
-
-/* As view_init(); needs PROFILE_PAIRS only.  The threshold applies to the samples of
- * applications in class 0. */
-int view_apps_init(struct view_apps *v, const struct profile *p,
-		   const struct view_options *o);
-void view_apps_fini(struct view_apps *v);
-
 static inline void view_add_samples(uint64_t *to, const uint64_t *from, size_t nr_classes)
 {
 	for (size_t c = 0; c < nr_classes; c++)
 		to[c] += from[c];
+}
+
+/* Do samples of @image in @app not count? */
+static inline bool view_excludes(const struct view_options *o, uint32_t app,
+				 uint32_t image)
+{
+	return o->exclude_dependent && app != image;
+}
+
+/* As strcmp(). */
+static inline int view_compare(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
 }
 
 #endif
