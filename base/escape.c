@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/escape.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include "base/hex.h"
@@ -61,25 +62,36 @@ bool escape_plain_field(unsigned char c)
 	return c >= ' ' && c != 0x7f && c != '%';
 }
 
-static bool no_control(unsigned char c)
+size_t escape_plain_len(const char *text, enum escape_format format)
 {
-	return c >= 0x20 && c != 0x7f;
+	enum { ALL = ESCAPE_TEXT | ESCAPE_FIELD | ESCAPE_XML | ESCAPE_JSON };
+	static const uint8_t special[256] = {
+		[0 ... 0x1f] = ALL,   [0x7f ... 0xff] = ALL,
+		['%'] = ESCAPE_FIELD, ['"'] = ESCAPE_XML | ESCAPE_JSON,
+		['&'] = ESCAPE_XML,   ['<'] = ESCAPE_XML,
+		['>'] = ESCAPE_XML,   ['\\'] = ESCAPE_JSON,
+	};
+	const unsigned char *at = (const unsigned char *)text;
+
+	while (!(special[*at] & format))
+		at++;
+	return (size_t)(at - (const unsigned char *)text);
 }
 
-void escape_shown(struct strbuf *out, const char *text, bool (*plain)(unsigned char c))
+static void add_shown(struct strbuf *out, const char *text, enum escape_format format)
 {
-	for (size_t left = strlen(text), len; left; text += len, left -= len) {
-		const unsigned char *at = (const unsigned char *)text;
+	for (size_t len = 0;; text += len) {
+		size_t left;
 
-		for (len = 0; len < left && at[len] < 0x80 && plain(at[len]);)
-			len++;
+		len = escape_plain_len(text, format);
 		strbuf_add(out, text, len);
-		if (len)
-			continue;
-		len = utf8_control_len(text, left);
-		if (len || *at < 0x80) {
-			escape_put(out,
-				   *at); /* the next one of two is a control itself */
+		text += len;
+		if (!*text)
+			return;
+		left = strnlen(text, UTF8_MAX);
+		if ((unsigned char)*text < 0x80 || utf8_control_len(text, left)) {
+			/* the second byte of two is a control itself */
+			escape_put(out, (unsigned char)*text);
 			len = 1;
 		} else {
 			len = utf8_len(text, left);
@@ -91,5 +103,10 @@ void escape_shown(struct strbuf *out, const char *text, bool (*plain)(unsigned c
 
 void escape_text(struct strbuf *out, const char *text)
 {
-	escape_shown(out, text, no_control);
+	add_shown(out, text, ESCAPE_TEXT);
+}
+
+void escape_field(struct strbuf *out, const char *text)
+{
+	add_shown(out, text, ESCAPE_FIELD);
 }

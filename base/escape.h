@@ -25,8 +25,13 @@ int escape_byte(const char *s, size_t left);
 /* Appends a name to a line of text; control characters, which would break it or command a
  * terminal, become %XX. */
 void escape_text(struct strbuf *out, const char *text);
-/* So do bytes below 0x80 for which @plain is false. */
-void escape_shown(struct strbuf *out, const char *text, bool (*plain)(unsigned char c));
+/* The same for a field of a tab-separated table: also % itself. */
+void escape_field(struct strbuf *out, const char *text);
+
+/* Formats in which most characters stand for themselves. */
+enum escape_format { ESCAPE_TEXT = 1, ESCAPE_FIELD = 2, ESCAPE_XML = 4, ESCAPE_JSON = 8 };
+/* How many bytes @text begins with that surely do: only ASCII.  Stops at the NUL. */
+size_t escape_plain_len(const char *text, enum escape_format format);
 
 /* Appends @s with every valid %XX decoded. */
 void escape_decode(struct strbuf *out, const char *s, size_t len);

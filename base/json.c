@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "base/hex.h"
 #include "base/markup.h"
 
 static void begin(struct json *j)
@@ -60,7 +61,7 @@ void json_string(struct json *j, const char *text)
 void json_number(struct json *j, uint64_t n)
 {
 	begin(j);
-	strbuf_printf(j->out, "%" PRIu64, n);
+	strbuf_number(j->out, n, 0);
 }
 
 void json_integer(struct json *j, int64_t n)
@@ -90,7 +91,9 @@ void json_null(struct json *j)
 void json_address(struct json *j, uint64_t address)
 {
 	begin(j);
-	strbuf_printf(j->out, "\"0x%" PRIx64 "\"", address);
+	strbuf_puts(j->out, "\"0x");
+	hex_add_number(j->out, address, 0, '0');
+	strbuf_putc(j->out, '"');
 }
 
 void json_text(struct json *j, const char *key, const char *text)

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/utf8.h"
 
 /* What a format writes for an ASCII character; NULL: itself.  "" is a byte that it cannot
@@ -65,13 +66,14 @@ static void add_byte(unsigned char c, struct strbuf *out)
 	strbuf_add(out, text, sizeof(text));
 }
 
-static void add_text(const char *text, ascii_escape *escape, struct strbuf *out)
+static void add_text(const char *text, enum escape_format format, ascii_escape *escape,
+		     struct strbuf *out)
 {
 	const unsigned char *s = (const unsigned char *)text;
 	size_t left = strlen(text), plain = 0;
 	char room[8];
 
-	while (left > plain) {
+	while (plain += escape_plain_len((const char *)s + plain, format), left > plain) {
 		const unsigned char *at = s + plain;
 		size_t len = utf8_len(at, left - plain);
 		const char *instead = len == 1 ? escape(*at, room) : NULL;
@@ -94,12 +96,12 @@ static void add_text(const char *text, ascii_escape *escape, struct strbuf *out)
 
 void markup_xml(const char *text, struct strbuf *out)
 {
-	add_text(text, xml_escape, out);
+	add_text(text, ESCAPE_XML, xml_escape, out);
 }
 
 void markup_json(const char *text, struct strbuf *out)
 {
 	strbuf_putc(out, '"');
-	add_text(text, json_escape, out);
+	add_text(text, ESCAPE_JSON, json_escape, out);
 	strbuf_putc(out, '"');
 }

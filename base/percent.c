@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -33,42 +34,87 @@ double percent_error(uint64_t part, uint64_t whole)
 	return sqrt(p * (1 - p) / (double)whole) * 100.0;
 }
 
-/*
- * "%7.4f" of 0.001 to 100, where binary rounding leaves no doubt about the last digit;
- * printf() takes most of the time of a long table otherwise.
- */
-static bool format_plain(double percent, char *out)
+/* Rounds half up; false where binary rounding leaves a doubt about the last digit. */
+static bool round_surely(double x, uint64_t *out)
 {
-	double scaled = percent * 1e4;
-	uint32_t n = (uint32_t)scaled;
-	double rest = scaled - n;
-	char *at = out + 8;
+	uint64_t n = (uint64_t)x;
+	double rest = x - (double)n;
 
-	if (percent >= 100 || fabs(rest - 0.5) < 1e-6)
-		return false;
-	n += rest > 0.5;
-	if (n >= 1000000) /* 100.0000 */
-		return false;
-	*--at = '\0';
+	*out = n + (rest > 0.5);
+	return fabs(rest - 0.5) > 1e-6;
+}
+
+/*
+ * "%.4f", which printf() takes most of the time of a long table for.  Returns the length;
+ * 0: printf() has to do it.
+ */
+static size_t put_fixed(double x, char *out)
+{
+	char text[16], *at = text + sizeof(text);
+	uint64_t n;
+	size_t len;
+
+	if (signbit(x) || x >= 1e5 || !round_surely(x * 1e4, &n))
+		return 0;
 	for (int i = 0; i < 4; i++, n /= 10)
 		*--at = (char)('0' + n % 10);
 	*--at = '.';
-	*--at = (char)('0' + n % 10);
-	*--at = n >= 10 ? (char)('0' + n / 10) : ' ';
+	do {
+		*--at = (char)('0' + n % 10);
+		n /= 10;
+	} while (n);
+	len = (size_t)(text + sizeof(text) - at);
+	memcpy(out, at, len);
+	out[len] = '\0';
+	return len;
+}
+
+/* "%7.1e" of what is below 0.001; false: printf() has to do it. */
+static bool put_small(double x, char *out)
+{
+	unsigned exponent = 5;
+	uint64_t n;
+
+	for (x *= 1e5; x < 10 && exponent < 20; exponent++)
+		x *= 10;
+	if (!round_surely(x, &n) || n < 10 || n > 99)
+		return false;
+	exponent--; /* n has two digits before the point */
+	out[0] = (char)('0' + n / 10);
+	out[1] = '.';
+	out[2] = (char)('0' + n % 10);
+	out[3] = 'e';
+	out[4] = '-';
+	out[5] = (char)('0' + exponent / 10);
+	out[6] = (char)('0' + exponent % 10);
+	out[7] = '\0';
 	return true;
+}
+
+void percent_format_fixed(double percent, char out[PERCENT_MAX])
+{
+	if (!put_fixed(percent, out))
+		snprintf(out, PERCENT_MAX, "%.4f", percent);
 }
 
 void percent_format(double percent, char out[PERCENT_MAX])
 {
+	enum { WIDTH = 7 };
+	size_t len;
+
 	if (percent == 0) {
 		strcpy(out, "      0");
 	} else if (percent > 0.001) {
-		if (format_plain(percent, out))
-			return;
-		snprintf(out, PERCENT_MAX, "%7.4f", percent);
+		len = put_fixed(percent, out);
+		if (!len)
+			len = (size_t)snprintf(out, PERCENT_MAX, "%.4f", percent);
 		if (!strcmp(out, "100.0000"))
-			out[7] = '\0';
-	} else {
+			out[WIDTH] = '\0';
+		if (len < WIDTH) {
+			memmove(out + WIDTH - len, out, len + 1);
+			memset(out, ' ', WIDTH - len);
+		}
+	} else if (!put_small(percent, out)) {
 		snprintf(out, PERCENT_MAX, "%7.1e", percent);
 	}
 }

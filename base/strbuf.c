@@ -48,8 +48,7 @@ char *strbuf_take(struct strbuf *b)
 	return text ? text : calloc(1, 1);
 }
 
-/* Room for @more bytes and the NUL behind them. */
-static bool reserve(struct strbuf *b, size_t more)
+bool strbuf_grow(struct strbuf *b, size_t more)
 {
 	size_t want, cap;
 	char *grown;
@@ -74,35 +73,6 @@ static bool reserve(struct strbuf *b, size_t more)
 failed:
 	b->failed = true;
 	return false;
-}
-
-void strbuf_add(struct strbuf *b, const void *data, size_t len)
-{
-	if (!reserve(b, len))
-		return;
-	if (len)
-		memcpy(b->data + b->len, data, len);
-	b->len += len;
-	b->data[b->len] = '\0';
-}
-
-void strbuf_puts(struct strbuf *b, const char *s)
-{
-	strbuf_add(b, s, strlen(s));
-}
-
-void strbuf_putc(struct strbuf *b, char c)
-{
-	strbuf_add(b, &c, 1);
-}
-
-void strbuf_fill(struct strbuf *b, char c, size_t n)
-{
-	if (!reserve(b, n))
-		return;
-	memset(b->data + b->len, c, n);
-	b->len += n;
-	b->data[b->len] = '\0';
 }
 
 void strbuf_number(struct strbuf *b, unsigned long long n, size_t width)
@@ -135,12 +105,12 @@ void strbuf_vprintf(struct strbuf *b, const char *fmt, va_list ap)
 	va_list again;
 	int n;
 
-	if (!reserve(b, 0))
+	if (!strbuf_grow(b, 0))
 		return;
 	va_copy(again, ap);
 	room = b->cap - b->len;
 	n = vsnprintf(b->data + b->len, room, fmt, ap);
-	if (n >= 0 && (size_t)n >= room && reserve(b, (size_t)n))
+	if (n >= 0 && (size_t)n >= room && strbuf_grow(b, (size_t)n))
 		n = vsnprintf(b->data + b->len, (size_t)n + 1, fmt, again);
 	va_end(again);
 	if (n < 0)

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 /*
  * Growing text.  Failure is sticky: a buffer that could not grow ignores what comes
@@ -39,13 +40,47 @@ const char *strbuf_str(const struct strbuf *b);
 /* Gives the text (heap, never NULL unless out of memory) to the caller, empties @b. */
 char *strbuf_take(struct strbuf *b);
 
-void strbuf_add(struct strbuf *b, const void *data, size_t len);
-void strbuf_puts(struct strbuf *b, const char *s);
-void strbuf_putc(struct strbuf *b, char c);
+/* Private: makes room for @more bytes and the NUL.  False: out of memory. */
+bool strbuf_grow(struct strbuf *b, size_t more);
+static inline bool strbuf_room(struct strbuf *b, size_t more)
+{
+	return (more < b->cap - b->len && !b->failed) || strbuf_grow(b, more);
+}
+
+static inline void strbuf_add(struct strbuf *b, const void *data, size_t len)
+{
+	if (!strbuf_room(b, len))
+		return;
+	if (len)
+		memcpy(b->data + b->len, data, len);
+	b->len += len;
+	b->data[b->len] = '\0';
+}
+
+static inline void strbuf_puts(struct strbuf *b, const char *s)
+{
+	strbuf_add(b, s, strlen(s));
+}
+
+static inline void strbuf_putc(struct strbuf *b, char c)
+{
+	if (!strbuf_room(b, 1))
+		return;
+	b->data[b->len++] = c;
+	b->data[b->len] = '\0';
+}
+
 /* @n in decimal, right-aligned in @width columns: "%*llu", which takes much longer. */
 void strbuf_number(struct strbuf *b, unsigned long long n, size_t width);
 /* @n times @c. */
-void strbuf_fill(struct strbuf *b, char c, size_t n);
+static inline void strbuf_fill(struct strbuf *b, char c, size_t n)
+{
+	if (!strbuf_room(b, n))
+		return;
+	memset(b->data + b->len, c, n);
+	b->len += n;
+	b->data[b->len] = '\0';
+}
 void strbuf_printf(struct strbuf *b, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void strbuf_vprintf(struct strbuf *b, const char *fmt, va_list ap)

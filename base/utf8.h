@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#define UTF8_MAX 4 /* bytes of a character */
+
 /* Bytes of the valid UTF-8 sequence at @s, of which @left are there; 0 if it is none. */
 size_t utf8_len(const void *s, size_t left);
 /* Bytes of the control character at @s, of which @left, at least 1, are there: what moves

@@ -12,16 +12,6 @@
 #include "opfs/profile/change.h"
 #include "opfs/report/header.h"
 
-/*
- * Long tables end in thousands of rows with equal counts, so the last percentage is
- * kept.
- */
-struct column_share {
-	uint64_t samples;
-	bool known;
-	char text[PERCENT_MAX];
-};
-
 struct column_at {
 	const struct column_table *t;
 	const struct view *v;
@@ -126,23 +116,12 @@ static void add_cumulated(const struct column_at *at, struct strbuf *out)
 
 static void add_share(const struct column_at *at, struct strbuf *out)
 {
-	struct column_share *s = &at->t->shares[at->class];
-	uint64_t samples = at->row->samples[at->class];
-
-	if (at->row->gone) {
+	if (at->row->gone)
 		strbuf_puts(out, "---");
-		return;
-	}
-	if (at->part) {
+	else if (at->part)
 		add_percent(samples_of(at), total_of(at), out);
-		return;
-	}
-	if (!s->known || s->samples != samples) {
-		percent_format(percent_of(samples, at->v->totals[at->class]), s->text);
-		s->samples = samples;
-		s->known = true;
-	}
-	strbuf_puts(out, s->text);
+	else
+		memo_add(&at->t->shares[at->class], at->row->samples[at->class], out);
 }
 
 /* opreport's "diff %": the change of the share in percent of what it was. */
@@ -183,14 +162,25 @@ static void add_lines(const struct column_at *at, struct strbuf *out)
 		view_place(&at->v->options, known ? &place : NULL, out);
 }
 
+/* As many rows have the same. */
+static void add_name(const struct column_at *at, uint32_t image, struct strbuf *out)
+{
+	struct strbuf *name = &at->t->names[image];
+
+	if (!name->len)
+		escape_text(name, view_image_name(at->v->p, &at->v->options, image));
+	strbuf_add(out, name->data, name->len);
+	out->failed |= name->failed;
+}
+
 static void add_image(const struct column_at *at, struct strbuf *out)
 {
-	escape_text(out, view_image_name(at->v->p, &at->v->options, at->row->image));
+	add_name(at, at->row->image, out);
 }
 
 static void add_app(const struct column_at *at, struct strbuf *out)
 {
-	escape_text(out, view_image_name(at->v->p, &at->v->options, at->row->app));
+	add_name(at, at->row->app, out);
 }
 
 static void add_symbol(const struct column_at *at, struct strbuf *out)
@@ -226,14 +216,16 @@ static const struct column after[] = {
 
 #define NR(array) (sizeof(array) / sizeof((array)[0]))
 
+enum group { BEFORE, OF_CLASS, SOURCE, AFTER };
+
 static const struct {
 	const struct column *columns;
-	size_t nr;
-} groups[] = {
-	{ before, NR(before) },
-	{ of_class, NR(of_class) },
-	{ source, NR(source) },
-	{ after, NR(after) },
+	unsigned nr;
+} groups[COLUMN_NR_GROUPS] = {
+	[BEFORE] = { before, NR(before) },
+	[OF_CLASS] = { of_class, NR(of_class) },
+	[SOURCE] = { source, NR(source) },
+	[AFTER] = { after, NR(after) },
 };
 
 /* A line in the making: @gap blanks are due before the next field. */
@@ -243,15 +235,12 @@ struct line {
 };
 
 /* @at->row NULL: the titles. */
-static void add_columns(struct line *line, const struct column *cols, size_t nr,
-			const struct column_at *at)
+static void add_columns(struct line *line, enum group g, const struct column_at *at)
 {
-	for (size_t i = 0; i < nr; i++) {
-		const struct column *col = &cols[i];
+	for (unsigned left = at->t->wanted[g]; left; left &= left - 1) {
+		const struct column *col = &groups[g].columns[__builtin_ctz(left)];
 		size_t start, len;
 
-		if (col->wanted && !col->wanted(at->v))
-			continue;
 		strbuf_fill(line->out, ' ', line->gap);
 		start = line->out->len;
 		if (at->row)
@@ -269,13 +258,28 @@ static void add_line(const struct column_table *t, const struct profile_row *row
 	struct column_at at = { .t = t, .v = t->v, .row = row, .part = part };
 	struct line line = { .out = out };
 
-	add_columns(&line, before, NR(before), &at);
+	add_columns(&line, BEFORE, &at);
 	for (at.class = 0; at.class < t->v->p->nr_classes; at.class ++)
-		add_columns(&line, of_class, NR(of_class), &at);
-	add_columns(&line, source, NR(source), &at);
+		add_columns(&line, OF_CLASS, &at);
+	add_columns(&line, SOURCE, &at);
 	if (!part || !part->place)
-		add_columns(&line, after, NR(after), &at);
+		add_columns(&line, AFTER, &at);
 	strbuf_putc(out, '\n');
+}
+
+static unsigned wanted_columns(enum group g, const struct view *v)
+{
+	unsigned wanted = 0;
+
+	for (unsigned i = 0; i < groups[g].nr; i++)
+		if (!groups[g].columns[i].wanted || groups[g].columns[i].wanted(v))
+			wanted |= 1u << i;
+	return wanted;
+}
+
+static void format_share(uint64_t samples, uint64_t total, char out[PERCENT_MAX])
+{
+	percent_format(percent_of(samples, total), out);
 }
 
 int column_table_init(struct column_table *t, const struct view *v)
@@ -286,38 +290,49 @@ int column_table_init(struct column_table *t, const struct view *v)
 		.v = v,
 		.cumulated = calloc(nr + 1, sizeof(*t->cumulated)),
 		.shares = calloc(nr + 1, sizeof(*t->shares)),
+		.names = calloc(v->p->cat->nr_images + 1, sizeof(*t->names)),
 	};
-	if (t->cumulated && t->shares)
-		return 0;
-	column_table_fini(t);
-	return -ENOMEM;
+	if (!t->cumulated || !t->shares || !t->names) {
+		column_table_fini(t);
+		return -ENOMEM;
+	}
+	for (int g = 0; g < COLUMN_NR_GROUPS; g++)
+		t->wanted[g] = wanted_columns((enum group)g, v);
+	for (size_t c = 0; c < nr; c++) {
+		t->shares[c].format = format_share;
+		t->shares[c].ctx = v->totals[c];
+	}
+	return 0;
 }
 
 void column_table_fini(struct column_table *t)
 {
+	for (size_t i = 0; t->names && i < t->v->p->cat->nr_images; i++)
+		strbuf_fini(&t->names[i]);
+	free(t->names);
 	free(t->cumulated);
 	free(t->shares);
 	*t = (struct column_table){ 0 };
 }
 
-static size_t group_width(const struct column *cols, size_t nr, const struct view *v)
+static size_t group_width(const struct column_table *t, enum group g)
 {
 	size_t width = 0;
 
-	for (size_t i = 0; i < nr; i++)
-		if (!cols[i].wanted || cols[i].wanted(v))
-			width += cols[i].width;
+	for (unsigned left = t->wanted[g]; left; left &= left - 1)
+		width += groups[g].columns[__builtin_ctz(left)].width;
 	return width;
 }
 
 /* What each class counts, over its columns; they are not that narrow that a title of a
  * summary would not fit. */
-static void add_classes(const struct view *v, struct strbuf *out)
+static void add_classes(const struct column_table *t, struct strbuf *out)
 {
-	size_t width = group_width(of_class, NR(of_class), v);
+	const struct view *v = t->v;
+	size_t width = group_width(t, OF_CLASS);
 	char title[HEADER_TITLE_MAX + 1];
 
-	strbuf_fill(out, ' ', group_width(before, NR(before), v));
+	strbuf_fill(out, ' ', group_width(t, BEFORE));
 	for (size_t c = 0; c < v->p->nr_classes; c++) {
 		bool last = c + 1 == v->p->nr_classes;
 
@@ -330,7 +345,7 @@ static void add_classes(const struct view *v, struct strbuf *out)
 void column_titles(const struct column_table *t, struct strbuf *out)
 {
 	if (t->v->p->nr_classes > 1)
-		add_classes(t->v, out);
+		add_classes(t, out);
 	add_line(t, NULL, NULL, out);
 }
 
@@ -355,7 +370,7 @@ void column_part(struct column_table *t, const struct column_part *part,
 /* The column whose title begins at line[at]; NULL: none. */
 static const struct column *titled(const char *line, size_t len, size_t at)
 {
-	for (size_t g = 0; g < NR(groups); g++)
+	for (size_t g = 0; g < COLUMN_NR_GROUPS; g++)
 		for (size_t i = 0; i < groups[g].nr; i++) {
 			const struct column *col = &groups[g].columns[i];
 			size_t title = strlen(col->title), end = at + col->width;

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/strbuf.h"
+#include "opfs/report/memo.h"
 #include "opfs/report/view.h"
 
 /*
@@ -15,10 +16,15 @@
  * last one is not padded.  Which columns there are follows from the view.
  */
 
+enum { COLUMN_NR_GROUPS = 4 };
+
 struct column_table {
 	const struct view *v;
-	uint64_t *cumulated;         /* samples of all rows so far, one a class */
-	struct column_share *shares; /* private: the last percentage of each class */
+	uint64_t *cumulated; /* samples of all rows so far, one a class */
+	/* Private: */
+	struct memo *shares;               /* percentages of each class */
+	struct strbuf *names;              /* of each image, as shown; "": not yet */
+	unsigned wanted[COLUMN_NR_GROUPS]; /* columns of each group, a bit each */
 };
 
 /* Another line about a row, indented: a place in it, or the other end of an arc. */

@@ -98,7 +98,7 @@ static int render_details(const struct report_job *job, struct strbuf *out,
 		rc = report_step(job, i, out, err);
 		if (rc)
 			return rc;
-		column_row(&d.table, d.view.rows[i], out);
+		column_row(&d.table, view_row(&d.view, i), out);
 		add_places(&d, d.view.rows[i], out);
 	}
 	return report_done(out, err);

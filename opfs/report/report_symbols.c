@@ -32,7 +32,7 @@ static int render_symbols(const struct report_job *job, struct strbuf *out,
 		rc = report_step(job, i, out, err);
 		if (rc)
 			return rc;
-		column_row(&table, view.rows[i], out);
+		column_row(&table, view_row(&view, i), out);
 	}
 	return report_done(out, err);
 }

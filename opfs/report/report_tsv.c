@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/escape.h"
+#include "base/hex.h"
 #include "base/percent.h"
 #include "opfs/report/report_with.h"
 
@@ -28,7 +29,15 @@ struct tsv_column {
 
 static void add_field(const char *text, struct strbuf *out)
 {
-	escape_shown(out, text, escape_plain_field);
+	escape_field(out, text);
+}
+
+static void add_percent(double percent, struct strbuf *out)
+{
+	char text[PERCENT_MAX];
+
+	percent_format_fixed(percent, text);
+	strbuf_puts(out, text);
 }
 
 static void add_event(const struct cell *c, struct strbuf *out)
@@ -53,7 +62,7 @@ static void add_symbol(const struct cell *c, struct strbuf *out)
 
 static void add_samples(const struct cell *c, struct strbuf *out)
 {
-	strbuf_printf(out, "%" PRIu64, view_now(c->row, c->class));
+	strbuf_number(out, view_now(c->row, c->class), 0);
 }
 
 static double share(const struct cell *c)
@@ -68,14 +77,13 @@ static double base_share(const struct cell *c)
 
 static void add_share(const struct cell *c, struct strbuf *out)
 {
-	strbuf_printf(out, "%.4f", share(c));
+	add_percent(share(c), out);
 }
 
 static void add_share_error(const struct cell *c, struct strbuf *out)
 {
-	strbuf_printf(out, "%.4f",
-		      percent_error(view_now(c->row, c->class),
-				    c->view->totals[c->class]));
+	add_percent(percent_error(view_now(c->row, c->class), c->view->totals[c->class]),
+		    out);
 }
 
 static void add_mangled(const struct cell *c, struct strbuf *out)
@@ -86,8 +94,10 @@ static void add_mangled(const struct cell *c, struct strbuf *out)
 
 static void add_vma(const struct cell *c, struct strbuf *out)
 {
-	if (c->row->sym)
-		strbuf_printf(out, "0x%" PRIx64, c->row->vma);
+	if (c->row->sym) {
+		strbuf_puts(out, "0x");
+		hex_add_number(out, c->row->vma, 0, '0');
+	}
 }
 
 static void add_file(const struct cell *c, struct strbuf *out)
@@ -125,17 +135,17 @@ static void add_cpu(const struct cell *c, struct strbuf *out)
 
 static void add_base_samples(const struct cell *c, struct strbuf *out)
 {
-	strbuf_printf(out, "%" PRIu64, view_was(c->row, c->class));
+	strbuf_number(out, view_was(c->row, c->class), 0);
 }
 
 static void add_base_share(const struct cell *c, struct strbuf *out)
 {
-	strbuf_printf(out, "%.4f", base_share(c));
+	add_percent(base_share(c), out);
 }
 
 static void add_difference(const struct cell *c, struct strbuf *out)
 {
-	strbuf_printf(out, "%.4f", share(c) - base_share(c));
+	add_percent(share(c) - base_share(c), out);
 }
 
 static void add_sure(const struct cell *c, struct strbuf *out)
@@ -202,7 +212,7 @@ static int add_class(const struct report_job *job, const struct view *view, size
 
 		if (rc)
 			return rc;
-		cell.row = view->rows[i];
+		cell.row = view_row(view, i);
 		if (!view_now(cell.row, class) && !view_was(cell.row, class))
 			continue;
 		cell.place = report_line_of_row(lines, cell.row, &at) ? &at : NULL;

@@ -108,6 +108,21 @@ static inline void view_add_samples(uint64_t *to, const uint64_t *from, size_t n
 		to[c] += from[c];
 }
 
+/* Row @i, for who goes from one to the next: they are anywhere in memory, so those that
+ * follow are asked for before they are needed. */
+static inline const struct profile_row *view_row(const struct view *v, size_t i)
+{
+	enum { SOON = 8 };
+
+	if (i + 2 * SOON < v->nr_rows)
+		__builtin_prefetch(v->rows[i + 2 * SOON]);
+	if (i + SOON < v->nr_rows) {
+		__builtin_prefetch(v->rows[i + SOON]->samples);
+		__builtin_prefetch(v->rows[i + SOON]->name);
+	}
+	return v->rows[i];
+}
+
 /* Do samples of @image in @app not count? */
 static inline bool view_excludes(const struct view_options *o, uint32_t app,
 				 uint32_t image)

@@ -102,3 +102,42 @@ Test(percent, is_what_printf_makes_of_it)
 			cr_assert_str_eq(text(percent), want, "%.17g", percent);
 	}
 }
+
+/* What printf() would write, with the two rules of percent_format(). */
+static const char *by_printf(double percent)
+{
+	static char out[PERCENT_MAX];
+
+	snprintf(out, sizeof(out),
+		 percent == 0      ? "      0"
+		 : percent > 0.001 ? "%7.4f"
+				   : "%7.1e",
+		 percent);
+	if (!strcmp(out, "100.0000"))
+		out[7] = '\0';
+	return out;
+}
+
+Test(percent, is_what_printf_writes)
+{
+	char fixed[PERCENT_MAX], expected[PERCENT_MAX];
+	uint64_t seed = 1;
+
+	for (int i = 0; i < 300000; i++) {
+		double percent;
+
+		seed = seed * 6364136223846793005u + 1442695040888963407u;
+		if (i % 3 == 0) /* ends in 5, which is rounded by what is behind it */
+			percent = (double)(seed >> 33) / 1e4 / (double)(1 << i % 30) / 2;
+		else
+			percent = percent_of(seed >> 50, (seed >> 20) + 1) *
+				  (i % 7 ? 1 : 1e6);
+		cr_assert_str_eq(text(percent), by_printf(percent), "%.17g", percent);
+		percent_format_fixed(percent, fixed);
+		snprintf(expected, sizeof(expected), "%.4f", percent);
+		cr_assert_str_eq(fixed, expected, "%.17g", percent);
+	}
+	for (int i = 1; i < 1000; i++) /* halves of the last digit */
+		for (double unit = 1e-12; unit < 1e-3; unit *= 10)
+			cr_assert_str_eq(text(i * unit / 20), by_printf(i * unit / 20));
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef OPFS_REPORT_MEMO_H
+#define OPFS_REPORT_MEMO_H
+
+#include <stdint.h>
+
+#include "base/percent.h"
+#include "base/strbuf.h"
+
+/*
+ * Texts that were made of numbers lately: long tables end in thousands of rows with few
+ * different counts, and making a text takes longer than the rest of a row.
+ */
+enum { MEMO_SLOTS = 256 };
+
+struct memo_slot {
+	uint64_t n;
+	uint32_t len; /* 0: none yet */
+	char text[PERCENT_MAX];
+};
+
+struct memo {
+	/* The text of a number, at least a byte. */
+	void (*format)(uint64_t n, uint64_t ctx, char out[PERCENT_MAX]);
+	uint64_t ctx; /* the same for all of them */
+	struct memo_slot slots[MEMO_SLOTS];
+};
+
+/* Appends the text of @n. */
+static inline void memo_add(struct memo *m, uint64_t n, struct strbuf *out)
+{
+	struct memo_slot *s = &m->slots[n % MEMO_SLOTS];
+
+	if (!s->len || s->n != n) {
+		m->format(n, m->ctx, s->text);
+		s->n = n;
+		s->len = (uint32_t)strlen(s->text);
+	}
+	strbuf_add(out, s->text, s->len);
+}
+
+#endif
