@@ -286,15 +286,17 @@ static int keep_lists(struct profile_build *b)
 {
 	struct profile *p = b->p;
 
-	p->rows = (void *)arena_memdup(&p->arena, b->rows.data,
-				       b->rows.len * sizeof(*p->rows));
+	if (!b->rows.len && vec_reserve(&b->rows, 1))
+		return profile_no_memory(b);
+	/* what is behind the last row was never touched, and costs nothing */
+	p->own_rows = p->rows = TAKE(b->rows.data);
+	p->nr_rows = b->rows.len;
 	p->arcs = (void *)arena_memdup(&p->arena, b->arcs.data,
 				       b->arcs.len * sizeof(*p->arcs));
 	p->bad = (void *)arena_memdup(&p->arena, b->bad.data,
 				      b->bad.len * sizeof(*p->bad));
-	if (!p->rows || !p->arcs || !p->bad)
+	if (!p->arcs || !p->bad)
 		return profile_no_memory(b);
-	p->nr_rows = b->rows.len;
 	p->nr_arcs = b->arcs.len;
 	p->nr_bad = b->bad.len;
 	return 0;
@@ -353,7 +355,7 @@ static int count(struct profile_build *b)
 	if (rc)
 		return rc;
 	sum_classes(p);
-	p->bytes = sizeof(*p) + p->arena.total;
+	p->bytes = sizeof(*p) + p->arena.total + p->nr_rows * sizeof(*p->rows);
 	if (p->cat != b->q->cat)
 		p->bytes += p->cat->arena.total;
 	if ((p->loaded & PROFILE_HITS) == PROFILE_HITS) {
@@ -543,6 +545,7 @@ void profile_put(struct profile *p)
 		return;
 	cache_free(p->made);
 	lines_free(p->inlines);
+	free(p->own_rows);
 	profile_put(p->base);
 	if (p->parent || p->whole) {
 		profile_put(p->parent);

@@ -37,9 +37,12 @@ enum profile_row_kind {
 	PROFILE_ROW_IMAGE,  /* the image itself: no symbols, missing, changed ... */
 };
 
-struct profile_row {
-	enum profile_row_kind kind;
+struct profile_row { /* there may be millions */
+	enum profile_row_kind kind : 8;
+	bool gone;             /* only on the older side: @samples are of there */
+	bool aside;            /* filtered out: here only as end of an arc of others */
 	uint32_t app, image;   /* indices into catalog->images */
+	uint32_t nr_hits;      /* of @hits */
 	const struct sym *sym; /* SYMBOL */
 	const char *name;      /* demangled, or the image's shown name; never NULL */
 	/* Without @sym: its name in call trees; NULL: it may have several there. */
@@ -50,13 +53,10 @@ struct profile_row {
 	 * called, of each stack once; else NULL. */
 	uint64_t *children;
 	const uint64_t *was; /* in a comparison: the older side's; NULL: not there */
-	bool gone;           /* only on the older side: @samples are of there */
-	bool aside;          /* filtered out: here only as end of an arc of others */
 	/* With PROFILE_HITS, by offset; also for rows without @sym, but not for images
 	 * that are shown as themselves: their offsets are keys. */
 	const uint64_t *hits;        /* offsets as in struct sym */
 	const uint64_t *hit_samples; /* [hit][class] */
-	size_t nr_hits;
 };
 
 /* With PROFILE_ARCS: sampled calls between two rows, in one application. */
@@ -149,6 +149,7 @@ struct profile {
 	struct profile_class *classes;
 	struct profile_pair *pairs;
 	struct profile_row *rows; /* by image, application; symbols in no order */
+	void *own_rows;           /* the same if they are not in @arena; free() */
 	struct profile_arc *arcs; /* by caller, then callee */
 	struct profile_image *images;
 	const struct profile_stacks *stacks; /* NULL: none were recorded, or loaded */

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/markup.h"
+#include "base/sort.h"
 #include "opfs/report/calls.h"
 #include "opfs/report/xml_head.h"
 #include "opfs/report/xml_symbols.h"
@@ -14,7 +15,6 @@
 
 struct item {           /* a row, by what it is shown inside of */
 	uint64_t place; /* application, then image */
-	size_t at;      /* among the rows of the view */
 	const struct profile_row *row;
 };
 
@@ -44,15 +44,6 @@ static void xml_fini(struct xml *x)
 
 /* ---- rows, grouped by application, then image: an application's own image first */
 
-static int compare_items(const void *px, const void *py)
-{
-	const struct item *a = px, *b = py;
-
-	if (a->place != b->place)
-		return a->place < b->place ? -1 : 1;
-	return a->at < b->at ? -1 : a->at > b->at;
-}
-
 static int compare_images(const void *px, const void *py, void *ctx)
 {
 	const struct catalog_image *images = ctx;
@@ -81,29 +72,35 @@ static uint32_t *rank_images(const struct catalog *cat)
 	return ranks;
 }
 
-static void add_item(struct xml *x, const struct profile_row *row, const uint32_t *ranks)
+/* An application's own image first. */
+static uint64_t place_of(const struct profile_row *row, const uint32_t *ranks)
 {
 	uint64_t image = row->image == row->app ? 0 : ranks[row->image] + 1u;
 
-	x->items[x->nr_items] = (struct item){
-		.place = (uint64_t)ranks[row->app] << 32 | image,
-		.at = x->nr_items,
-		.row = row,
-	};
-	x->nr_items++;
+	return (uint64_t)ranks[row->app] << 32 | image;
 }
 
+/* In each place rows stay in the order of the view. */
 static int group_rows(struct xml *x)
 {
-	const struct profile *p = x->job->p;
-	CLEANUP(free_ptr) uint32_t *ranks = rank_images(p->cat);
+	size_t nr = x->view.nr_rows;
+	CLEANUP(free_ptr) uint32_t *ranks = rank_images(x->job->p->cat);
+	CLEANUP(free_ptr) struct sort_item *order = malloc((nr + 1) * sizeof(*order));
+	struct sort_item *spare;
 
-	x->items = calloc(p->nr_rows + 1, sizeof(*x->items));
-	if (!ranks || !x->items)
+	/* no larger: @items are the spare place while @order is sorted */
+	_Static_assert(sizeof(*spare) == sizeof(*x->items), "items are spare");
+	x->items = calloc(nr + 1, sizeof(*x->items));
+	if (!ranks || !order || !x->items)
 		return -ENOMEM;
-	for (size_t i = 0; i < x->view.nr_rows; i++)
-		add_item(x, x->view.rows[i], ranks);
-	qsort(x->items, x->nr_items, sizeof(*x->items), compare_items);
+	spare = (void *)x->items;
+	for (size_t i = 0; i < nr; i++)
+		order[i] = (struct sort_item){ .key = place_of(x->view.rows[i], ranks),
+					       .a = (uint32_t)i };
+	sort_items(order, nr, spare);
+	for (size_t i = 0; i < nr; i++)
+		x->items[i] = (struct item){ order[i].key, x->view.rows[order[i].a] };
+	x->nr_items = nr;
 	return 0;
 }
 
@@ -112,11 +109,16 @@ static int group_rows(struct xml *x)
 static void add_count(const struct xml *x, size_t class, uint64_t n, const uint64_t *was)
 {
 	strbuf_puts(x->out, "<count");
-	if (x->classes.told)
-		strbuf_printf(x->out, "  class=\"c%zu\"", class);
+	if (x->classes.told) {
+		strbuf_puts(x->out, "  class=\"c");
+		strbuf_number(x->out, class, 0);
+		strbuf_putc(x->out, '"');
+	}
 	if (was)
 		strbuf_printf(x->out, "  base=\"%" PRIu64 "\"", was[class]);
-	strbuf_printf(x->out, ">\n%" PRIu64 "</count>\n", n);
+	strbuf_puts(x->out, ">\n");
+	strbuf_number(x->out, n, 0);
+	strbuf_puts(x->out, "</count>\n");
 }
 
 /* Zeros are left out, as OProfile does; if all counts are zero, one stays. */
@@ -193,12 +195,14 @@ static void add_symbol(struct xml *x, size_t item)
 {
 	const struct profile_row *row = x->items[item].row;
 
-	strbuf_printf(x->out, "<symbol  idref=\"%" PRIu32 "\"",
-		      xml_symbol_id(&x->symbols, row));
+	strbuf_puts(x->out, "<symbol  idref=\"");
+	strbuf_number(x->out, xml_symbol_id(&x->symbols, row), 0);
+	strbuf_putc(x->out, '"');
 	if (row->nr_hits && report_with(x->job, OPTION_WITH(DETAILS))) {
 		uint32_t low = xml_symbol_details(&x->symbols, row);
 
-		strbuf_printf(x->out, " detaillo=\"%" PRIu32 "\" detailhi=\"%zu\"", low,
+		strbuf_printf(x->out,
+			      " detaillo=\"%" PRIu32 "\" detailhi=\"%" PRIu32 "\"", low,
 			      low + row->nr_hits - 1);
 	}
 	strbuf_puts(x->out, ">\n");
@@ -235,6 +239,10 @@ static int add_module(struct xml *x, size_t first, size_t end, struct err *err)
 
 		if (rc)
 			return rc;
+		if (i + 2 * VIEW_SOON < end)
+			__builtin_prefetch(x->items[i + 2 * VIEW_SOON].row);
+		if (i + VIEW_SOON < end)
+			view_fetch(x->items[i + VIEW_SOON].row);
 		add_symbol(x, i);
 	}
 	if (!own)

@@ -432,18 +432,15 @@ static int sort_rows(struct view *v)
 		.items = calloc(v->nr_rows + 1, sizeof(*s.items)),
 		.spare = malloc((v->nr_rows + 1) * sizeof(*s.spare)),
 	};
-	const struct profile_row **rows = calloc(v->nr_rows + 1, sizeof(*rows));
+	const struct profile_row **rows = (void *)s.spare;
 
-	if (!s.ranks || !s.items || !s.spare || !rows || (ranks_places(v) && !s.debug)) {
-		free(rows);
+	if (!s.ranks || !s.items || !s.spare || (ranks_places(v) && !s.debug))
 		return -ENOMEM;
-	}
 	pack_keys(&s);
 	sort_all(&s);
+	memcpy(rows, v->rows, v->nr_rows * sizeof(*rows));
 	for (size_t i = 0; i < v->nr_rows; i++)
-		rows[i] = v->rows[s.items[i].a];
-	free(v->rows);
-	v->rows = rows;
+		v->rows[i] = rows[s.items[i].a];
 	return 0;
 }
 

@@ -108,18 +108,23 @@ static inline void view_add_samples(uint64_t *to, const uint64_t *from, size_t n
 		to[c] += from[c];
 }
 
-/* Row @i, for who goes from one to the next: they are anywhere in memory, so those that
- * follow are asked for before they are needed. */
+/* Rows in the order of a report are anywhere in memory: those that follow are asked for
+ * before they are needed, by so many rows. */
+enum { VIEW_SOON = 8 };
+
+static inline void view_fetch(const struct profile_row *row)
+{
+	__builtin_prefetch(row->samples);
+	__builtin_prefetch(row->name);
+}
+
+/* Row @i, for who goes from one to the next. */
 static inline const struct profile_row *view_row(const struct view *v, size_t i)
 {
-	enum { SOON = 8 };
-
-	if (i + 2 * SOON < v->nr_rows)
-		__builtin_prefetch(v->rows[i + 2 * SOON]);
-	if (i + SOON < v->nr_rows) {
-		__builtin_prefetch(v->rows[i + SOON]->samples);
-		__builtin_prefetch(v->rows[i + SOON]->name);
-	}
+	if (i + 2 * VIEW_SOON < v->nr_rows)
+		__builtin_prefetch(v->rows[i + 2 * VIEW_SOON]);
+	if (i + VIEW_SOON < v->nr_rows)
+		view_fetch(v->rows[i + VIEW_SOON]);
 	return v->rows[i];
 }
 

@@ -7,41 +7,48 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/hex.h"
 #include "base/markup.h"
+#include "base/sort.h"
 
 /* ---- which rows are the same symbol */
 
-static int compare_rows(const void *x, const void *y, void *ctx)
+/* Tells rows of one image apart that are not the same symbol. */
+static uint64_t key_of(const struct profile_row *row)
 {
-	const struct profile *p = ctx;
-	const struct profile_row *a = &p->rows[*(const uint32_t *)x];
-	const struct profile_row *b = &p->rows[*(const uint32_t *)y];
+	return row->sym ? (uintptr_t)row->sym : row->kind;
+}
 
-	if (a->image != b->image)
-		return a->image < b->image ? -1 : 1;
-	if (a->kind != b->kind)
-		return a->kind < b->kind ? -1 : 1;
-	return a->sym < b->sym ? -1 : a->sym > b->sym;
+static bool same_symbol(const struct profile_row *a, const struct profile_row *b)
+{
+	return a->image == b->image && key_of(a) == key_of(b);
 }
 
 static int group_rows(struct xml_symbols *s)
 {
-	struct profile *p = (struct profile *)s->job->p; /* for qsort_r(), unchanged */
-	CLEANUP(free_ptr) uint32_t *order = malloc((p->nr_rows + 1) * sizeof(*order));
+	const struct profile_row *rows = s->job->p->rows;
+	size_t nr = s->job->p->nr_rows;
+	CLEANUP(free_ptr) struct sort_item *items = malloc((2 * nr + 1) * sizeof(*items));
 
-	if (!order)
+	if (!items)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < p->nr_rows; i++)
-		order[i] = i;
-	qsort_r(order, p->nr_rows, sizeof(*order), compare_rows, p);
-	for (size_t i = 0; i < p->nr_rows; i++) {
-		if (!i || compare_rows(&order[i - 1], &order[i], p))
+	for (size_t i = 0; i < nr; i++)
+		items[i] =
+			(struct sort_item){ .key = key_of(&rows[i]), .a = (uint32_t)i };
+	sort_items(items, nr, items + nr);
+	for (size_t i = 0; i < nr; i++)
+		items[i].key = rows[items[i].a].image;
+	sort_items(items, nr, items + nr);
+	for (size_t i = 0; i < nr; i++) {
+		const struct profile_row *row = &rows[items[i].a];
+
+		if (!i || !same_symbol(&rows[items[i - 1].a], row))
 			s->symbols[s->nr++] = (struct xml_symbol){
-				.row = &p->rows[order[i]],
+				.row = row,
 				.id = XML_NO_ID,
 				.first = XML_NO_ID,
 			};
-		s->of_row[order[i]] = s->nr - 1;
+		s->of_row[items[i].a] = s->nr - 1;
 	}
 	return 0;
 }
@@ -99,7 +106,7 @@ uint32_t xml_symbol_details(struct xml_symbols *s, const struct profile_row *row
 		s->next[sym->last] = at;
 	sym->last = at;
 	s->next[at] = XML_NO_ID;
-	sym->nr_details += (uint32_t)row->nr_hits;
+	sym->nr_details += row->nr_hits;
 	return first;
 }
 
@@ -117,8 +124,11 @@ struct tables {
 
 static void add_address(const struct tables *t, const char *name, uint64_t vma)
 {
-	strbuf_printf(t->out, "  %s=\"%0*" PRIx64 "\"", name,
-		      t->wide || vma > UINT32_MAX ? 16 : 8, vma);
+	strbuf_puts(t->out, "  ");
+	strbuf_puts(t->out, name);
+	strbuf_puts(t->out, "=\"");
+	hex_add_number(t->out, vma, t->wide || vma > UINT32_MAX ? 16 : 8, '0');
+	strbuf_putc(t->out, '"');
 }
 
 static void add_place(const struct line_place *at, const char *unless, struct strbuf *out)
@@ -136,7 +146,9 @@ static void add_symbol(const struct tables *t, const struct xml_symbol *sym)
 {
 	struct line_place at;
 
-	strbuf_printf(t->out, "<symboldata  id=\"%" PRIu32 "\"  name=\"", sym->id);
+	strbuf_puts(t->out, "<symboldata  id=\"");
+	strbuf_number(t->out, sym->id, 0);
+	strbuf_puts(t->out, "\"  name=\"");
 	markup_xml(sym->row->name, t->out);
 	strbuf_putc(t->out, '"');
 	if (report_line_of_row(t->lines, sym->row, &at))
@@ -152,7 +164,9 @@ static void add_row_details(const struct tables *t, const struct profile_row *ro
 	struct line_place at;
 
 	for (size_t i = 0; i < row->nr_hits; i++) {
-		strbuf_printf(t->out, "<detaildata  id=\"%zu\"", id + i);
+		strbuf_puts(t->out, "<detaildata  id=\"");
+		strbuf_number(t->out, id + i, 0);
+		strbuf_putc(t->out, '"');
 		add_address(t, "vmaoffset", profile_hit_vma(p, row, i));
 		if (report_line_of_hit(t->lines, row, i, &at))
 			add_place(&at, file, t->out);
@@ -174,7 +188,7 @@ static void add_details(const struct tables *t, const struct xml_symbol *sym)
 	strbuf_printf(t->out, "<symboldetails  id=\"%" PRIu32 "\">\n", sym->id);
 	for (uint32_t at = sym->first; at != XML_NO_ID; at = t->s->next[at]) {
 		add_row_details(t, &rows[at], known ? start.file : NULL, id);
-		id += (uint32_t)rows[at].nr_hits;
+		id += rows[at].nr_hits;
 	}
 	strbuf_puts(t->out, "</symboldetails>\n");
 }
@@ -303,6 +317,8 @@ int xml_symbols_write(struct xml_symbols *s, const struct report_lines *lines,
 
 	strbuf_puts(out, "<symboltable>\n");
 	for (uint32_t i = 0; i < s->nr_ids && !rc; i++) {
+		if (i + VIEW_SOON < s->nr_ids)
+			__builtin_prefetch(&s->symbols[s->by_id[i + VIEW_SOON]]);
 		add_symbol(&t, &s->symbols[s->by_id[i]]);
 		rc = report_step(s->job, i, out, err);
 	}
