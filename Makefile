@@ -344,7 +344,7 @@ analyze-sparse:
 # ---- the rest
 
 .PHONY: bench bench-inserts bench-cfi bench-collect bench-replay bench-report \
-	bench-reports bench-files bench-mount bench-driver bench-daemon \
+	bench-reports bench-large bench-files bench-mount bench-driver bench-daemon \
 	bench-daemon-files bench-busy bench-victim bench-soak bench-stacks \
 	bench-stacks-growth bench-inlines bench-unwind bench-small
 bench: bench-inserts bench-cfi bench-collect bench-replay bench-small bench-report \
@@ -376,6 +376,8 @@ bench-report: all
 	$(Q)bench/report.py $(O)/bin
 bench-reports: all tests
 	$(Q)bench/reports.py $(O)/bin $(O)/test
+bench-large: all
+	$(Q)bench/large.py $(O)/bin $(LARGE)
 bench-stacks: all
 	$(Q)bench/stacks.py $(O)/bin
 bench-stacks-growth: all

@@ -2,6 +2,7 @@
 #include "base/json.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "base/hex.h"
 #include "base/markup.h"
@@ -48,6 +49,12 @@ void json_line(struct json *j)
 	j->line = true;
 }
 
+struct strbuf *json_value(struct json *j)
+{
+	begin(j);
+	return j->out;
+}
+
 void json_string(struct json *j, const char *text)
 {
 	if (!text) {
@@ -70,10 +77,17 @@ void json_integer(struct json *j, int64_t n)
 	strbuf_printf(j->out, "%" PRId64, n);
 }
 
+size_t json_format_real(double x, char *out, size_t size)
+{
+	return (size_t)snprintf(out, size, "%.9g", x);
+}
+
 void json_real(struct json *j, double x)
 {
+	char text[24];
+
 	begin(j);
-	strbuf_printf(j->out, "%.9g", x);
+	strbuf_add(j->out, text, json_format_real(x, text, sizeof(text)));
 }
 
 void json_bool(struct json *j, bool x)

@@ -22,9 +22,13 @@ void json_key(struct json *j, const char *key); /* plain ASCII */
 void json_line(struct json *j);
 
 void json_string(struct json *j, const char *text); /* any bytes; NULL: null */
+/* Begins a value that the caller writes, and returns where. */
+struct strbuf *json_value(struct json *j);
 void json_number(struct json *j, uint64_t n);
 void json_integer(struct json *j, int64_t n);
 void json_real(struct json *j, double x); /* finite */
+/* The text of the same; returns its length, which is below @size of at least 24. */
+size_t json_format_real(double x, char *out, size_t size);
 void json_bool(struct json *j, bool x);
 void json_null(struct json *j);
 /* Members of an object: the key and the value. */

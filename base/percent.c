@@ -91,32 +91,35 @@ static bool put_small(double x, char *out)
 	return true;
 }
 
-void percent_format_fixed(double percent, char out[PERCENT_MAX])
+size_t percent_format_fixed(double percent, char out[PERCENT_MAX])
 {
-	if (!put_fixed(percent, out))
-		snprintf(out, PERCENT_MAX, "%.4f", percent);
+	size_t len = put_fixed(percent, out);
+
+	return len ? len : (size_t)snprintf(out, PERCENT_MAX, "%.4f", percent);
 }
 
-void percent_format(double percent, char out[PERCENT_MAX])
+size_t percent_format(double percent, char out[PERCENT_MAX])
 {
 	enum { WIDTH = 7 };
 	size_t len;
 
 	if (percent == 0) {
 		strcpy(out, "      0");
-	} else if (percent > 0.001) {
-		len = put_fixed(percent, out);
-		if (!len)
-			len = (size_t)snprintf(out, PERCENT_MAX, "%.4f", percent);
-		if (!strcmp(out, "100.0000"))
-			out[WIDTH] = '\0';
-		if (len < WIDTH) {
-			memmove(out + WIDTH - len, out, len + 1);
-			memset(out, ' ', WIDTH - len);
-		}
-	} else if (!put_small(percent, out)) {
-		snprintf(out, PERCENT_MAX, "%7.1e", percent);
+		return WIDTH;
 	}
+	if (percent <= 0.001) {
+		if (put_small(percent, out))
+			return WIDTH;
+		return (size_t)snprintf(out, PERCENT_MAX, "%7.1e", percent);
+	}
+	len = percent_format_fixed(percent, out);
+	if (!strcmp(out, "100.0000"))
+		out[--len] = '\0';
+	if (len >= WIDTH)
+		return len;
+	memmove(out + WIDTH - len, out, len + 1);
+	memset(out, ' ', WIDTH - len);
+	return WIDTH;
 }
 
 void percent_format_change(double percent, char out[PERCENT_MAX])

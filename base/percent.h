@@ -26,11 +26,12 @@ double percent_error(uint64_t part, uint64_t whole);
  * percent_format - the text of a percentage
  * 0 is "      0"; over 0.001 it is "%7.4f", of which "100.0000" loses a digit; smaller
  * ones are scientific with one digit of fraction ("3.2e-04").  At least 7 characters.
+ * Returns how many.
  * Source: doc/differences.md "Percentages".
  */
-void percent_format(double percent, char out[PERCENT_MAX]);
+size_t percent_format(double percent, char out[PERCENT_MAX]);
 /* "%.4f", for programs. */
-void percent_format_fixed(double percent, char out[PERCENT_MAX]);
+size_t percent_format_fixed(double percent, char out[PERCENT_MAX]);
 /* The same as percent_format() for a change, with its sign: "+12.5000", "-3.2e-04"; none is "      0". */
 void percent_format_change(double percent, char out[PERCENT_MAX]);
 

@@ -510,11 +510,12 @@ int profile_slice(struct profile *whole, const uint8_t *keep, unsigned needs,
 uint64_t profile_hit_vma(const struct profile *p, const struct profile_row *row,
 			 size_t hit)
 {
-	const struct sym_table *table = p->images[row->image].table;
+	const struct sym_table *table;
 	uint64_t off = row->hits[hit], vma;
 
 	if (row->sym)
 		return row->sym->vma + (off - row->sym->off);
+	table = p->images[row->image].table;
 	return table && sym_vma(table, off, &vma) ? vma : off;
 }
 

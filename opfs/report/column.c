@@ -82,8 +82,7 @@ static void add_percent(uint64_t part, uint64_t whole, struct strbuf *out)
 {
 	char text[PERCENT_MAX];
 
-	percent_format(percent_of(part, whole), text);
-	strbuf_puts(out, text);
+	strbuf_add(out, text, percent_format(percent_of(part, whole), text));
 }
 
 static void add_vma(const struct column_at *at, struct strbuf *out)
@@ -277,9 +276,9 @@ static unsigned wanted_columns(enum group g, const struct view *v)
 	return wanted;
 }
 
-static void format_share(uint64_t samples, uint64_t total, char out[PERCENT_MAX])
+static size_t format_share(uint64_t samples, uint64_t total, char out[PERCENT_MAX])
 {
-	percent_format(percent_of(samples, total), out);
+	return percent_format(percent_of(samples, total), out);
 }
 
 int column_table_init(struct column_table *t, const struct view *v)

@@ -20,8 +20,8 @@ struct memo_slot {
 };
 
 struct memo {
-	/* The text of a number, at least a byte. */
-	void (*format)(uint64_t n, uint64_t ctx, char out[PERCENT_MAX]);
+	/* The text of a number, at least a byte; returns its length. */
+	size_t (*format)(uint64_t n, uint64_t ctx, char out[PERCENT_MAX]);
 	uint64_t ctx; /* the same for all of them */
 	struct memo_slot slots[MEMO_SLOTS];
 };
@@ -32,9 +32,8 @@ static inline void memo_add(struct memo *m, uint64_t n, struct strbuf *out)
 	struct memo_slot *s = &m->slots[n % MEMO_SLOTS];
 
 	if (!s->len || s->n != n) {
-		m->format(n, m->ctx, s->text);
+		s->len = (uint32_t)m->format(n, m->ctx, s->text);
 		s->n = n;
-		s->len = (uint32_t)strlen(s->text);
 	}
 	strbuf_add(out, s->text, s->len);
 }

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/percent.h"
 #include "opfs/report/json_head.h"
+#include "opfs/report/memo.h"
 #include "opfs/report/report_with.h"
 
 /* report.json, for programs.  Source: doc/report.schema.json. */
@@ -23,6 +24,7 @@ struct doc {
 	size_t nr_rows;
 	struct report_lines lines;
 	uint32_t *places; /* for each row of the profile its place in @rows; NO_PLACE */
+	struct memo *shares, *errors; /* of each class */
 };
 
 static void doc_fini(struct doc *d)
@@ -31,6 +33,8 @@ static void doc_fini(struct doc *d)
 	report_lines_fini(&d->lines);
 	free(d->rows);
 	free(d->places);
+	free(d->shares);
+	free(d->errors);
 }
 
 /* ---- which rows */
@@ -66,11 +70,35 @@ static void list_aside(struct doc *d)
 	}
 }
 
+static size_t format_share(uint64_t samples, uint64_t total, char out[PERCENT_MAX])
+{
+	return json_format_real(percent_of(samples, total), out, PERCENT_MAX);
+}
+
+static size_t format_error(uint64_t samples, uint64_t total, char out[PERCENT_MAX])
+{
+	return json_format_real(percent_error(samples, total), out, PERCENT_MAX);
+}
+
+static int init_memos(struct doc *d)
+{
+	size_t nr = d->view.p->nr_classes;
+
+	d->shares = calloc(nr + 1, sizeof(*d->shares));
+	d->errors = calloc(nr + 1, sizeof(*d->errors));
+	for (size_t c = 0; d->shares && d->errors && c < nr; c++) {
+		d->shares[c].format = format_share;
+		d->errors[c].format = format_error;
+		d->shares[c].ctx = d->errors[c].ctx = d->view.totals[c];
+	}
+	return d->shares && d->errors ? 0 : -ENOMEM;
+}
+
 static int list_rows(struct doc *d, const struct view_options *how)
 {
 	const struct profile *p = d->job->p;
 
-	if (view_init(&d->view, p, how))
+	if (view_init(&d->view, p, how) || init_memos(d))
 		return -ENOMEM;
 	d->rows = calloc(p->nr_rows + 1, sizeof(*d->rows));
 	d->places = malloc((p->nr_rows + 1) * sizeof(*d->places));
@@ -108,12 +136,12 @@ static void add_samples(struct doc *d, const struct profile_row *row, size_t cla
 
 static void add_percent(struct doc *d, const struct profile_row *row, size_t class)
 {
-	json_real(&d->j, view_share(&d->view, row, class));
+	memo_add(&d->shares[class], view_now(row, class), json_value(&d->j));
 }
 
 static void add_error(struct doc *d, const struct profile_row *row, size_t class)
 {
-	json_real(&d->j, percent_error(view_now(row, class), d->view.totals[class]));
+	memo_add(&d->errors[class], view_now(row, class), json_value(&d->j));
 }
 
 static void add_base_samples(struct doc *d, const struct profile_row *row, size_t class)
@@ -264,6 +292,10 @@ static int add_rows(struct doc *d, struct err *err)
 
 		if (rc)
 			return rc;
+		if (i + 2 * VIEW_SOON < d->nr_rows)
+			__builtin_prefetch(d->rows[i + 2 * VIEW_SOON]);
+		if (i + VIEW_SOON < d->nr_rows)
+			view_fetch(d->rows[i + VIEW_SOON]);
 		add_row(d, d->rows[i]);
 	}
 	json_close(&d->j, ']');

@@ -6,6 +6,7 @@
 #include "base/escape.h"
 #include "base/hex.h"
 #include "base/percent.h"
+#include "opfs/report/memo.h"
 #include "opfs/report/report_with.h"
 
 /*
@@ -19,6 +20,7 @@ struct cell {
 	size_t class;
 	const char *event;              /* as the field has it */
 	const struct line_place *place; /* NULL: not asked for, or not known */
+	struct memo *share, *error;     /* of the class */
 };
 
 struct tsv_column {
@@ -36,8 +38,7 @@ static void add_percent(double percent, struct strbuf *out)
 {
 	char text[PERCENT_MAX];
 
-	percent_format_fixed(percent, text);
-	strbuf_puts(out, text);
+	strbuf_add(out, text, percent_format_fixed(percent, text));
 }
 
 static void add_event(const struct cell *c, struct strbuf *out)
@@ -77,13 +78,12 @@ static double base_share(const struct cell *c)
 
 static void add_share(const struct cell *c, struct strbuf *out)
 {
-	add_percent(share(c), out);
+	memo_add(c->share, view_now(c->row, c->class), out);
 }
 
 static void add_share_error(const struct cell *c, struct strbuf *out)
 {
-	add_percent(percent_error(view_now(c->row, c->class), c->view->totals[c->class]),
-		    out);
+	memo_add(c->error, view_now(c->row, c->class), out);
 }
 
 static void add_mangled(const struct cell *c, struct strbuf *out)
@@ -194,12 +194,26 @@ static void add_titles(struct strbuf *out)
 	strbuf_putc(out, '\n');
 }
 
+static size_t format_share(uint64_t samples, uint64_t total, char out[PERCENT_MAX])
+{
+	return percent_format_fixed(percent_of(samples, total), out);
+}
+
+static size_t format_error(uint64_t samples, uint64_t total, char out[PERCENT_MAX])
+{
+	return percent_format_fixed(percent_error(samples, total), out);
+}
+
 static int add_class(const struct report_job *job, const struct view *view, size_t class,
 		     const struct report_lines *lines, struct strbuf *out,
 		     struct err *err)
 {
 	CLEANUP(strbuf_fini) struct strbuf event = { 0 }, plain = { 0 };
-	struct cell cell = { .view = view, .class = class };
+	struct memo share = { .format = format_share, .ctx = view->totals[class] };
+	struct memo error = { .format = format_error, .ctx = view->totals[class] };
+	struct cell cell = {
+		.view = view, .class = class, .share = &share, .error = &error
+	};
 	struct line_place at;
 
 	report_event(&view->p->classes[class], &plain);

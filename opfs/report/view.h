@@ -116,6 +116,11 @@ static inline void view_fetch(const struct profile_row *row)
 {
 	__builtin_prefetch(row->samples);
 	__builtin_prefetch(row->name);
+	if (row->nr_hits) {
+		__builtin_prefetch(row->sym);
+		__builtin_prefetch(row->hits);
+		__builtin_prefetch(row->hit_samples);
+	}
 }
 
 /* Row @i, for who goes from one to the next. */
