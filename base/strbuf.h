@@ -75,9 +75,14 @@ void strbuf_number(struct strbuf *b, unsigned long long n, size_t width);
 /* @n times @c. */
 static inline void strbuf_fill(struct strbuf *b, char c, size_t n)
 {
-	if (!strbuf_room(b, n))
+	enum { SHORT = 16 }; /* needs no call of memset() */
+
+	if (!strbuf_room(b, n < SHORT ? SHORT : n))
 		return;
-	memset(b->data + b->len, c, n);
+	if (n < SHORT)
+		memset(b->data + b->len, c, SHORT);
+	else
+		memset(b->data + b->len, c, n);
 	b->len += n;
 	b->data[b->len] = '\0';
 }

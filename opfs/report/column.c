@@ -12,6 +12,8 @@
 #include "opfs/profile/change.h"
 #include "opfs/report/header.h"
 
+enum { PART_MEMOS = 8 };
+
 struct column_at {
 	const struct column_table *t;
 	const struct view *v;
@@ -113,12 +115,24 @@ static void add_cumulated(const struct column_at *at, struct strbuf *out)
 	strbuf_number(out, cumulated_of(at), 0);
 }
 
+/* Most places have few samples of few. */
+static void add_part(const struct column_at *at, struct strbuf *out)
+{
+	struct memo *m = at->t->parts;
+	uint64_t part = samples_of(at), whole = total_of(at);
+
+	if (part > UINT32_MAX || whole > UINT32_MAX)
+		add_percent(part, whole, out);
+	else
+		memo_add(&m[(part ^ whole >> 4) % PART_MEMOS], part << 32 | whole, out);
+}
+
 static void add_share(const struct column_at *at, struct strbuf *out)
 {
 	if (at->row->gone)
 		strbuf_puts(out, "---");
 	else if (at->part)
-		add_percent(samples_of(at), total_of(at), out);
+		add_part(at, out);
 	else
 		memo_add(&at->t->shares[at->class], at->row->samples[at->class], out);
 }
@@ -276,6 +290,12 @@ static unsigned wanted_columns(enum group g, const struct view *v)
 	return wanted;
 }
 
+static size_t format_part(uint64_t n, uint64_t ctx, char out[PERCENT_MAX])
+{
+	(void)ctx;
+	return percent_format(percent_of(n >> 32, n & UINT32_MAX), out);
+}
+
 static size_t format_share(uint64_t samples, uint64_t total, char out[PERCENT_MAX])
 {
 	return percent_format(percent_of(samples, total), out);
@@ -289,14 +309,17 @@ int column_table_init(struct column_table *t, const struct view *v)
 		.v = v,
 		.cumulated = calloc(nr + 1, sizeof(*t->cumulated)),
 		.shares = calloc(nr + 1, sizeof(*t->shares)),
+		.parts = calloc(PART_MEMOS, sizeof(*t->parts)),
 		.names = calloc(v->p->cat->nr_images + 1, sizeof(*t->names)),
 	};
-	if (!t->cumulated || !t->shares || !t->names) {
+	if (!t->cumulated || !t->shares || !t->parts || !t->names) {
 		column_table_fini(t);
 		return -ENOMEM;
 	}
 	for (int g = 0; g < COLUMN_NR_GROUPS; g++)
 		t->wanted[g] = wanted_columns((enum group)g, v);
+	for (int i = 0; i < PART_MEMOS; i++)
+		t->parts[i].format = format_part;
 	for (size_t c = 0; c < nr; c++) {
 		t->shares[c].format = format_share;
 		t->shares[c].ctx = v->totals[c];
@@ -311,6 +334,7 @@ void column_table_fini(struct column_table *t)
 	free(t->names);
 	free(t->cumulated);
 	free(t->shares);
+	free(t->parts);
 	*t = (struct column_table){ 0 };
 }
 

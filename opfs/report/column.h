@@ -23,6 +23,7 @@ struct column_table {
 	uint64_t *cumulated; /* samples of all rows so far, one a class */
 	/* Private: */
 	struct memo *shares;               /* percentages of each class */
+	struct memo *parts;                /* percentages of other lines */
 	struct strbuf *names;              /* of each image, as shown; "": not yet */
 	unsigned wanted[COLUMN_NR_GROUPS]; /* columns of each group, a bit each */
 };

@@ -11,7 +11,7 @@
  * Texts that were made of numbers lately: long tables end in thousands of rows with few
  * different counts, and making a text takes longer than the rest of a row.
  */
-enum { MEMO_SLOTS = 256 };
+enum { MEMO_SLOTS = 1 << 8 };
 
 struct memo_slot {
 	uint64_t n;
@@ -29,13 +29,17 @@ struct memo {
 /* Appends the text of @n. */
 static inline void memo_add(struct memo *m, uint64_t n, struct strbuf *out)
 {
-	struct memo_slot *s = &m->slots[n % MEMO_SLOTS];
+	struct memo_slot *s = &m->slots[n * 0x9e3779b97f4a7c15ULL >> 56];
 
 	if (!s->len || s->n != n) {
 		s->len = (uint32_t)m->format(n, m->ctx, s->text);
 		s->n = n;
 	}
-	strbuf_add(out, s->text, s->len);
+	if (!strbuf_room(out, sizeof(s->text)))
+		return;
+	memcpy(out->data + out->len, s->text, sizeof(s->text));
+	out->len += s->len;
+	out->data[out->len] = '\0';
 }
 
 #endif
