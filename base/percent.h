@@ -30,9 +30,9 @@ double percent_error(uint64_t part, uint64_t whole);
  * Source: doc/differences.md "Percentages".
  */
 size_t percent_format(double percent, char out[PERCENT_MAX]);
-/* "%.4f", for programs. */
-size_t percent_format_fixed(double percent, char out[PERCENT_MAX]);
-/* The same as percent_format() for a change, with its sign: "+12.5000", "-3.2e-04"; none is "      0". */
+/* The same for a change, with its sign: "+12.5000", "-3.2e-04"; none is "      0". */
 void percent_format_change(double percent, char out[PERCENT_MAX]);
+/* "%.4f", for programs; its length. */
+size_t percent_format_fixed(double percent, char out[PERCENT_MAX]);
 
 #endif

@@ -64,7 +64,7 @@ static struct sort_item *sort_merging(struct sort_item *items, size_t nr,
 	return items;
 }
 
-/* Sorts by @bits of the key at @shift.  False: all are equal there; @to is not written. */
+/* Sorts by @bits of the key at @shift.  False: all are equal there, @to is as it was. */
 static bool sort_digit(const struct sort_item *from, struct sort_item *to, size_t nr,
 		       unsigned shift, unsigned bits)
 {

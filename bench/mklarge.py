@@ -37,14 +37,15 @@ def make_program(path, functions, rng):
     linker; nobody runs it."""
     source = [".text"]
     for i in range(functions):
-        name = "".join(rng.choice("aeioulmnrst") for _ in range(4 + int(rng.expovariate(
-            0.15)) % 24)) + "_%d" % i
+        letters = 4 + int(rng.expovariate(0.15)) % 24
+        name = "".join(rng.choice("aeioulmnrst") for _ in range(letters)) + "_%d" % i
         if i % 2:
             name = "_ZN7library5Class%d%sEiPKc" % (len(name), name)
         source.append(".globl %s\n.type %s,@function\n%s: .skip %d\n.size %s,.-%s"
                       % (name, name, name, FUNCTION_BYTES, name, name))
-    subprocess.run(["gcc", "-x", "assembler", "-nostdlib", "-static", "-Wl,-e0", "-o", path,
-                    "-"], input="\n".join(source) + "\n", text=True, check=True)
+    subprocess.run(["gcc", "-x", "assembler", "-nostdlib", "-static", "-Wl,-e0",
+                    "-o", path, "-"],
+                   input="\n".join(source) + "\n", text=True, check=True)
 
 
 def make_programs(top, count, functions, rng):
