@@ -26,6 +26,7 @@
 
 enum {
 	IDLE_MS = 1000,
+	CHECKPOINT_MS = 100, /* between its parts */
 	WAITED_FOR_MS = 20,
 	EXIT_FAILED = 1,
 	EXIT_USAGE = OPT_EXIT_USAGE,
@@ -211,18 +212,22 @@ static void wait_and_serve(struct daemon *d, int timeout_ms)
 	coll_control_serve(&d->control, fds + FD_CONTROL, nr, daemon_do, d);
 }
 
+static int pause_ms(const struct daemon *d, int rc)
+{
+	int ms = d->engine.running ? coll_engine_pause_ms(&d->engine, rc) : IDLE_MS;
+	int most = coll_control_waiting(&d->control) ? WAITED_FOR_MS
+		   : d->checkpointing                ? CHECKPOINT_MS
+						     : IDLE_MS;
+
+	return ms < most ? ms : most;
+}
+
 static void run(struct daemon *d)
 {
 	int rc = 0;
 
 	while (!d->quit) {
-		int pause_ms = d->engine.running || d->checkpointing
-				       ? coll_engine_pause_ms(&d->engine, rc)
-				       : IDLE_MS;
-
-		if (coll_control_waiting(&d->control) && pause_ms > WAITED_FOR_MS)
-			pause_ms = WAITED_FOR_MS;
-		wait_and_serve(d, pause_ms);
+		wait_and_serve(d, pause_ms(d, rc));
 		coll_control_answer(&d->control, daemon_saved, d);
 		rc = d->engine.running ? coll_engine_round(&d->engine) : 0;
 		if (rc < 0) {

@@ -15,10 +15,12 @@
 #include "collector/who/asker.h"
 
 enum {
-	ROUND_MS = 100,     /* how often rings are looked at, at least */
-	ASKING_MS = 5,      /* and answers, while questions are open */
-	USUAL_FRAMES = 512, /* of a stack that is unwound, unless others are asked for */
-	NAMES_S = 10,       /* how long a session that is over waits for names of code */
+	ROUND_MS = 100,      /* how often rings are looked at, */
+	QUIET_MS = 500,      /* while nothing is in them, */
+	ASKING_MS = 5,       /* and for answers, while questions are open, */
+	ASKING_MOST_MS = 40, /* if none comes */
+	USUAL_FRAMES = 512,  /* of a stack that is unwound, unless others are asked for */
+	NAMES_S = 10,        /* how long a session that is over waits for names of code */
 };
 
 #define SECOND_NS CLOCK_NS_PER_S
@@ -266,6 +268,29 @@ int coll_engine_start(struct coll_engine *e, struct err *err)
 	return 0;
 }
 
+/* Waits for questions that are not blocked: their answers come soon. */
+static bool is_asking(const struct coll_engine *e)
+{
+	return coll_asker_works(e->collect.asker) ||
+	       coll_asker_works(e->collect.tables.asker);
+}
+
+/* The next answer is looked for soon, and less often the longer none comes. */
+static void await_answers(struct coll_engine *e)
+{
+	size_t open = coll_asker_open(e->collect.asker) +
+		      coll_asker_open(e->collect.tables.asker);
+	int longer = 2 * e->asking_ms;
+
+	if (!is_asking(e))
+		e->asking_ms = 0;
+	else if (open != e->asked || !longer)
+		e->asking_ms = ASKING_MS;
+	else
+		e->asking_ms = longer < ASKING_MOST_MS ? longer : ASKING_MOST_MS;
+	e->asked = open;
+}
+
 static int drain(struct coll_engine *e, bool all)
 {
 	int rc = e->source->ops->drain(e->source, all, coll_collect_take, &e->collect);
@@ -273,6 +298,7 @@ static int drain(struct coll_engine *e, bool all)
 	if (e->collect.last_ns > LATE_NS)
 		coll_tasks_sweep(&e->collect.tasks, e->collect.last_ns - LATE_NS);
 	coll_collect_settle(&e->collect);
+	await_answers(e);
 	e->last_drain_ns = clock_mono_ns();
 	priority_watch(&e->priority, e->last_drain_ns, clock_thread_ns());
 	return rc;
@@ -283,16 +309,12 @@ int coll_engine_round(struct coll_engine *e)
 	return drain(e, false);
 }
 
-/* Waits for questions that are not blocked: their answers come soon. */
-static bool is_asking(const struct coll_engine *e)
-{
-	return coll_asker_works(e->collect.asker) ||
-	       coll_asker_works(e->collect.tables.asker);
-}
-
 int coll_engine_pause_ms(const struct coll_engine *e, int rc)
 {
-	return rc ? 1 : is_asking(e) ? ASKING_MS : ROUND_MS;
+	if (rc || e->asking_ms)
+		return rc ? 1 : e->asking_ms;
+	/* questions that are open are blocked: their helpers are looked at */
+	return e->source && e->source->quiet && !e->asked ? QUIET_MS : ROUND_MS;
 }
 
 int coll_engine_await(struct coll_engine *e, unsigned seconds)

@@ -33,6 +33,8 @@ struct coll_engine {
 	struct spec_stats past;          /* of sessions that were rotated away */
 	uint64_t told_ns, told_taken;
 	uint64_t last_drain_ns; /* CLOCK_MONOTONIC */
+	size_t asked;           /* questions that were open then, */
+	int asking_ms; /* and how soon their answers are looked for; 0: none are due */
 	/* Of the thread that takes samples, which sets it: while that waits for a CPU,
 	 * rings overflow and processes end before they were looked at. */
 	struct priority priority;

@@ -215,6 +215,7 @@ static int collect(struct run *r, struct err *err)
 	int rc = 0, stopped;
 
 	while (rc >= 0 && !coll_watch_done(&r->watch, &r->launch)) {
+		coll_watch_source(&r->watch, e->source->ops->poll_fd(e->source));
 		coll_watch_wait(&r->watch, &r->launch, coll_engine_pause_ms(e, rc));
 		reap_orphans(r);
 		rc = coll_engine_round(e);
@@ -312,7 +313,6 @@ static int run_record(struct run *r, struct err *err)
 	*err = (struct err){ 0 }; /* what was refused first and then done otherwise */
 	coll_progress_init(&r->progress, clock_mono_ns());
 	r->progress.stacks = r->opt.callgraph.how;
-	coll_watch_source(&r->watch, r->engine.source->ops->poll_fd(r->engine.source));
 	rc = coll_engine_start(&r->engine, err);
 	if (!rc && r->launch.pid) {
 		rc = coll_launch_go(&r->launch, r->opt.command[0], err);

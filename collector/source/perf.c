@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/vec.h"
+#include "collector/source/alarm.h"
 #include "collector/source/counters.h"
 #include "collector/source/cpus.h"
 #include "collector/source/decode.h"
@@ -50,9 +51,10 @@ struct perf_source {
 	/* ns that the first sampling event of each CPU was enabled, when asked last */
 	VEC(uint64_t) enabled;
 	VEC(char *) events; /* names */
-	int epoll;
+	int epoll;          /* of rings */
+	struct coll_alarm alarm;
 	size_t pages;
-	bool on_exec, lost_format;
+	bool on_exec;
 	uint64_t lost_told, tasks_told; /* of records lost */
 	coll_consume consume;           /* of the drain that is going on */
 	void *ctx;
@@ -88,6 +90,7 @@ static void perf_free(struct coll_source *base)
 	struct perf_source *s = self(base);
 
 	close_events(s);
+	coll_alarm_fini(&s->alarm);
 	close_fd(&s->epoll);
 	ids_fini(&s->cpus);
 	vec_fini(&s->enabled);
@@ -145,7 +148,9 @@ static void perf_stop(struct coll_source *base)
 
 static int perf_poll_fd(const struct coll_source *base)
 {
-	return ((const struct perf_source *)base)->epoll;
+	const struct perf_source *s = (const struct perf_source *)base;
+
+	return base->quiet ? s->alarm.epoll : s->epoll;
 }
 
 /* Is the record that is being handed over in a ring without samples? */
@@ -175,13 +180,18 @@ static int take(void *ctx, const void *data, size_t len)
 	return s->consume(s->ctx, &rec);
 }
 
-static void forget_wakeups(struct perf_source *s)
+/* Are all rings empty, and does whoever waits hear of the next program? */
+static bool is_quiet(struct perf_source *s)
 {
-	struct epoll_event events[16];
-
-	/* edge-triggered: a read takes what was told */
-	while (epoll_wait(s->epoll, events, 16, 0) == 16)
-		;
+	if (s->alarm.epoll < 0 || !coll_order_empty(&s->order))
+		return false;
+	if (s->base.quiet)
+		return true;
+	/* what was before is seen below, and what comes after that wakes him */
+	coll_forget_wakeups(s->alarm.epoll);
+	vec_for(&s->rings, r)
+		coll_ring_refresh(r);
+	return coll_order_empty(&s->order);
 }
 
 static int perf_drain(struct coll_source *base, bool all, coll_consume consume, void *ctx)
@@ -192,13 +202,14 @@ static int perf_drain(struct coll_source *base, bool all, coll_consume consume, 
 
 	s->consume = consume;
 	s->ctx = ctx;
-	forget_wakeups(s);
+	coll_forget_wakeups(perf_poll_fd(base));
 	rc = coll_order_round(&s->order, all ? UINT64_MAX : clock_mono_ns(), take, s);
 	if (rc >= 0 && s->order.bad != bad) {
 		struct coll_rec rec = { .kind = COLL_REC_LOST, .lost = 1 };
 
 		consume(ctx, &rec);
 	}
+	base->quiet = is_quiet(s);
 	return rc;
 }
 
@@ -463,6 +474,7 @@ static int open_perf(const struct coll_source_want *opt, struct coll_source **ou
 	s->on_exec = opt->on_exec;
 	s->per_cpu = opt->nr_tids ? 1 : 2;
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
+	s->alarm.epoll = -1;
 	notes[0] = '\0';
 	file_raise_limit(); /* events need many */
 	rc = s->epoll < 0 ? err_errno(err, -errno, "epoll")
@@ -482,6 +494,8 @@ static int open_perf(const struct coll_source_want *opt, struct coll_source **ou
 	}
 	s->order.rings = s->rings.data;
 	s->order.nr = s->rings.len;
+	if (s->per_cpu > 1)
+		coll_alarm_init(&s->alarm, s->epoll, &s->cpus);
 	if (s->pages < pages)
 		snprintf(notes, 256,
 			 "rings of %zu KiB instead of %zu, since no more memory may be "

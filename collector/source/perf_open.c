@@ -297,6 +297,22 @@ bool coll_perf_read(int fd, struct coll_perf_value *out)
 	return false;
 }
 
+int coll_perf_open_alarm(int cpu)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+		.comm = 1,
+		.watermark = 1,
+		.wakeup_watermark = 1,
+	};
+
+	return sys_perf_event_open(&attr, -1, cpu, -1);
+}
+
 int coll_perf_open_sideband(const struct coll_perf_open *how, struct err *err)
 {
 	struct perf_event_attr attr = {

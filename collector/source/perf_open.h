@@ -54,6 +54,10 @@ int coll_perf_open_group(const struct coll_event *e, int group);
 /* Opens the event that reports mappings, names, forks and exits; it samples nothing. */
 int coll_perf_open_sideband(const struct coll_perf_open *how, struct err *err);
 
+/* Opens the event that wakes who polls it when a task of that CPU gets another name, as
+ * with each program.  Returns the descriptor, or -errno. */
+int coll_perf_open_alarm(int cpu);
+
 /* How many frames a chain has at most, if so many are wanted; 0: as the sysctl says. */
 uint32_t coll_perf_max_stack(uint32_t wanted);
 

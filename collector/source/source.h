@@ -19,7 +19,8 @@ struct coll_source_ops {
 	const char *name;
 	/* Lets samples be taken. */
 	int (*start)(struct coll_source *s, struct err *err);
-	/* A descriptor for poll() that is readable when drain() should be called. */
+	/* A descriptor for poll() that is readable when drain() should be called; asked
+	 * for before each poll(). */
 	int (*poll_fd)(const struct coll_source *s);
 	/**
 	 * Hands over the records that are old enough for their order to be certain.
@@ -45,6 +46,9 @@ struct coll_source_ops {
 struct coll_source {
 	const struct coll_source_ops *ops;
 	uint32_t copy_bytes; /* of each user stack at most, for unwinding; 0: none */
+	/* By the last drain(): nothing more is there, and poll_fd(), which may be another
+	 * than before, is readable as soon as a program begins. */
+	bool quiet;
 };
 
 /* What is to be sampled, and how; all is borrowed.  A source takes what concerns it. */
