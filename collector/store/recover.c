@@ -155,7 +155,7 @@ static int complete(int fd, struct spec_live *live, struct err *err)
 	stats.value[SPEC_STAT_STORED] = s.flat;
 	stats.value[SPEC_STAT_ARCS] = s.arcs;
 	stats.value[SPEC_STAT_TAKEN] = known(&stats);
-	rc = spec_stats_write(fd, &stats, err);
+	rc = spec_stats_write(fd, &stats, NULL, err);
 	if (!rc)
 		rc = spec_stats_note(
 			fd,
@@ -234,7 +234,7 @@ int coll_confirm(int session_fd, struct coll_figures *figures, struct spec_live 
 	wrong = correct(stats, &s, lost);
 	figures->known = true;
 	/* also the same ones: what the disk refused of them would only be in memory */
-	rc = spec_stats_write(session_fd, stats, err);
+	rc = spec_stats_write(session_fd, stats, NULL, err);
 	if (!rc && wrong)
 		rc = spec_stats_note(session_fd,
 				     "the disk refused samples after they had been "

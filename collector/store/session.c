@@ -248,6 +248,7 @@ int coll_session_rotate(struct coll_session *s, int next, const struct spec_stat
 	spec_room_drop(old->fd);
 	s->fd = take_fd(&next_fd);
 	s->before = (struct spec_stats){ 0 };
+	s->has_told = false;
 	s->live.generation++;
 	s->live.closed = false;
 	if (give_name(s, at, name, old, err)) {
@@ -461,7 +462,9 @@ int coll_session_tell(struct coll_session *s, const struct spec_stats *now, bool
 
 	for (int i = 0; i < SPEC_NR_STATS; i++)
 		sum.value[i] += now->value[i];
-	rc = spec_stats_write(s->fd, &sum, err);
+	rc = spec_stats_write(s->fd, &sum, s->has_told ? &s->told : NULL, err);
+	s->told = sum;
+	s->has_told = !rc;
 	s->live.generation++;
 	s->live.drained_ns = clock_real_ns();
 	s->live.closed = closed;

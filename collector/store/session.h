@@ -17,6 +17,8 @@ struct coll_session {
 		fd; /* of SESSION_DIR/lock, of samples/, of the session */
 	struct spec_live live;
 	struct spec_stats before; /* of earlier runs, with --append */
+	struct spec_stats told;   /* what the session's files say, if */
+	bool has_told;            /* all of it could be written */
 };
 
 /* File of a session of the daemon's: how it was made, lines KEY VALUE. */

@@ -107,15 +107,20 @@ static int write_figure(int session_fd, enum spec_stat stat, uint64_t value,
  * What is stored comes last: figures of which a kill left some old, and some new, then
  * never say that more was stored than others know of.
  */
-int spec_stats_write(int session_fd, const struct spec_stats *s, struct err *err)
+int spec_stats_write(int session_fd, const struct spec_stats *s,
+		     const struct spec_stats *told, struct err *err)
 {
 	const enum spec_stat last = SPEC_STAT_STORED;
 	int rc = make_dir(session_fd, dir_name, err);
 
-	for (enum spec_stat i = 0; i < SPEC_NR_STATS && !rc; i++)
-		if (i != last)
-			rc = write_figure(session_fd, i, s->value[i], err);
-	return rc ? rc : write_figure(session_fd, last, s->value[last], err);
+	for (enum spec_stat i = 0; i <= SPEC_NR_STATS && !rc; i++) {
+		enum spec_stat stat = i < SPEC_NR_STATS ? i : last;
+
+		if ((stat != last || i == SPEC_NR_STATS) &&
+		    (!told || told->value[stat] != s->value[stat]))
+			rc = write_figure(session_fd, stat, s->value[stat], err);
+	}
+	return rc;
 }
 
 int spec_stats_sync(int session_fd, struct err *err)

@@ -48,10 +48,13 @@ int spec_stats_read(int session_fd, struct spec_stats *out, struct err *err);
 
 /**
  * spec_stats_write - replaces the figures
+ * @told: what was written there last; those that are the same are left as they are.
+ *	NULL: that is not known
  * Writes those that are not zero, each through a rename, and removes stale ones.
  * Returns 0 or -errno; after a failure some files may be new and others old.
  */
-int spec_stats_write(int session_fd, const struct spec_stats *s, struct err *err);
+int spec_stats_write(int session_fd, const struct spec_stats *s,
+		     const struct spec_stats *told, struct err *err);
 
 /* Sees that all of stats/ is on the disk.  0 or -errno. */
 int spec_stats_sync(int session_fd, struct err *err);

@@ -75,6 +75,57 @@ Test(coll_session, rotation_closes_the_old_one_with_its_last_figures)
 	cr_expect_eq(stats.value[SPEC_STAT_TAKEN], 7);
 }
 
+/* An open file of the session's figures. */
+static int file_of(enum spec_stat stat)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "stats/%s", spec_stat_info[stat].name);
+	fd = openat(s.fd, path, O_RDONLY | O_CLOEXEC);
+	cr_assert_geq(fd, 0, "%s", path);
+	return fd;
+}
+
+static bool is_replaced(int fd)
+{
+	struct stat st;
+
+	cr_assert_eq(fstat(fd, &st), 0);
+	return !st.st_nlink;
+}
+
+/* It tells once a second, and most figures stay as they are. */
+Test(coll_session, figures_that_are_as_before_are_not_written_again)
+{
+	CLEANUP(coll_session_old_fini) struct coll_session_old old = { .fd = -1 };
+	struct spec_stats now = { .value = { [SPEC_STAT_TAKEN] = 1,
+					     [SPEC_STAT_IGNORED_SELF] = 5 } },
+			  read;
+	struct err err = { 0 };
+	int same;
+
+	cr_assert_eq(coll_session_tell(&s, &now, false, &err), 0, "%s", err.msg);
+	same = file_of(SPEC_STAT_IGNORED_SELF);
+	for (int i = 0; i < 9; i++) {
+		now.value[SPEC_STAT_TAKEN]++;
+		cr_assert_eq(coll_session_tell(&s, &now, false, &err), 0, "%s", err.msg);
+	}
+	cr_expect_not(is_replaced(same));
+	now.value[SPEC_STAT_IGNORED_SELF] = 0;
+	cr_assert_eq(coll_session_tell(&s, &now, false, &err), 0, "%s", err.msg);
+	cr_assert_eq(spec_stats_read(s.fd, &read, &err), 0, "%s", err.msg);
+	cr_expect_eq(memcmp(&read, &now, sizeof(now)), 0);
+	cr_expect(is_replaced(same));
+	close(same);
+	/* another session has none of them yet */
+	cr_assert_eq(rotate("saved", 10, &old, &err), 0, "%s", err.msg);
+	now.value[SPEC_STAT_IGNORED_SELF] = 5;
+	cr_assert_eq(coll_session_tell(&s, &now, false, &err), 0, "%s", err.msg);
+	cr_assert_eq(spec_stats_read(s.fd, &read, &err), 0, "%s", err.msg);
+	cr_expect_eq(memcmp(&read, &now, sizeof(now)), 0);
+}
+
 Test(coll_session, rotation_to_a_name_that_is_there_does_nothing)
 {
 	CLEANUP(coll_session_old_fini) struct coll_session_old old = { .fd = -1 };

@@ -42,7 +42,7 @@ static void fill(const struct scratch *s)
 	scratch_write(s, "{root}/empty", "", 0);
 	scratch_write(s, odd, "odd", 3);
 	cr_assert_eq(spec_images_append(s->fd, &row, NULL), 0);
-	cr_assert_eq(spec_stats_write(s->fd, &stats, NULL), 0);
+	cr_assert_eq(spec_stats_write(s->fd, &stats, NULL, NULL), 0);
 }
 
 static int keep_finding(void *ctx, const char *path, const char *what)

@@ -25,7 +25,7 @@ Test(stats, come_back_as_they_were_written)
 	for (size_t i = 0; i < SPEC_NR_STATS; i++)
 		in.value[i] = i * 1000;
 	in.value[SPEC_STAT_TAKEN] = UINT64_MAX;
-	cr_assert_eq(spec_stats_write(s.fd, &in, NULL), 0);
+	cr_assert_eq(spec_stats_write(s.fd, &in, NULL, NULL), 0);
 	cr_assert_eq(spec_stats_read(s.fd, &out, NULL), 0);
 	cr_expect_eq(memcmp(&in, &out, sizeof(in)), 0);
 	CLEANUP(free_ptr) char *text = scratch_read(&s, "stats/total_samples", NULL);
@@ -38,10 +38,10 @@ Test(stats, that_are_zero_have_no_file)
 	CLEANUP(scratch_fini) struct scratch s = scratch_new();
 	struct spec_stats in = { .value = { [SPEC_STAT_LOST_KERNEL] = 3 } };
 
-	cr_assert_eq(spec_stats_write(s.fd, &in, NULL), 0);
+	cr_assert_eq(spec_stats_write(s.fd, &in, NULL, NULL), 0);
 	cr_expect(exists(&s, "stats/lost_kernel"));
 	in.value[SPEC_STAT_LOST_KERNEL] = 0;
-	cr_assert_eq(spec_stats_write(s.fd, &in, NULL), 0);
+	cr_assert_eq(spec_stats_write(s.fd, &in, NULL, NULL), 0);
 	cr_expect_not(exists(&s, "stats/lost_kernel"));
 }
 
