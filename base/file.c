@@ -258,6 +258,25 @@ size_t file_raise_limit(void)
 	return lim.rlim_cur;
 }
 
+/* How much of a path is there, at least, or was made: its last part first, for usually
+ * little is missing.  0: that is not known. */
+static size_t mkdir_deepest(int dirfd, char *path, size_t len, mode_t mode)
+{
+	for (size_t i = len; i > 0; i--) {
+		char end = path[i];
+		int rc;
+
+		if (end != '/' && end != '\0')
+			continue;
+		path[i] = '\0';
+		rc = mkdirat(dirfd, path, mode) && errno != EEXIST ? -errno : 0;
+		path[i] = end;
+		if (rc != -ENOENT)
+			return rc ? 0 : i;
+	}
+	return 0;
+}
+
 int file_mkdirs(int dirfd, const char *path, mode_t mode, struct err *err)
 {
 	char part[PATH_MAX];
@@ -267,7 +286,7 @@ int file_mkdirs(int dirfd, const char *path, mode_t mode, struct err *err)
 	if (!len || len >= sizeof(part))
 		return err_errno(err, len ? -ENAMETOOLONG : -ENOENT, "%s", path);
 	memcpy(part, path, len + 1);
-	for (size_t i = 1; i <= len; i++) {
+	for (size_t i = mkdir_deepest(dirfd, part, len, mode) + 1; i <= len; i++) {
 		char end = part[i];
 
 		if (end != '/' && end != '\0')

@@ -151,13 +151,14 @@ const char *coll_images_label(struct coll_images *t, const struct coll_mmap *m)
 /* A sighting's key: the path and what the kernel told of the file. */
 static void sighting_key(const struct coll_mmap *m, struct strbuf *key)
 {
-	strbuf_puts(key, m->filename);
-	strbuf_putc(key, '\0');
+	const uint64_t file[] = { m->dev_major, m->dev_minor, m->inode, m->inode_gen };
+
+	strbuf_add(key, m->filename, strlen(m->filename) + 1);
+	strbuf_putc(key, (char)m->build_id_len);
 	if (m->build_id_len)
 		strbuf_add(key, m->build_id, m->build_id_len);
 	else
-		strbuf_printf(key, "%u:%u %" PRIu64 " %" PRIu64, m->dev_major,
-			      m->dev_minor, m->inode, m->inode_gen);
+		strbuf_add(key, file, sizeof(file));
 }
 
 struct coll_sighting *coll_images_see(struct coll_images *t, const struct coll_mmap *m)

@@ -150,6 +150,19 @@ int spec_sample_file_make(int session_fd, const char *path, size_t len,
 	return 0;
 }
 
+int spec_sample_file_write(int session_fd, const char *path, const void *data, size_t len,
+			   char tmp[SPEC_SAMPLE_TMP_MAX], struct err *err)
+{
+	CLEANUP(close_fd) int fd = create_aside(session_fd, tmp);
+	int rc = fd < 0 ? fd : file_write_all(fd, data, len);
+
+	if (!rc && fsync(fd))
+		rc = -errno;
+	if (rc && fd >= 0)
+		unlinkat(session_fd, tmp, 0);
+	return rc ? err_errno(err, rc, "%s", path) : 0;
+}
+
 int spec_rename_new(int dirfd, const char *from, const char *to)
 {
 	if (!renameat2(dirfd, from, dirfd, to, RENAME_NOREPLACE))

@@ -44,6 +44,11 @@ int spec_sample_file_make(int session_fd, const char *path, size_t len,
 			  struct spec_sample_file *out, char tmp[SPEC_SAMPLE_TMP_MAX],
 			  struct err *err);
 
+/* Makes a new file in .new/ of these bytes, and waits until the disk has it.  0 or
+ * -errno, and then it is gone. */
+int spec_sample_file_write(int session_fd, const char *path, const void *data, size_t len,
+			   char tmp[SPEC_SAMPLE_TMP_MAX], struct err *err);
+
 /* Renames within @dirfd unless @to exists: 0, -EEXIST or another -errno. */
 int spec_rename_new(int dirfd, const char *from, const char *to);
 

@@ -112,6 +112,13 @@ static void fill(const struct spec_sample_file *f, uint32_t size,
 	}
 }
 
+static int too_many(uint32_t used, const char *path, struct err *err)
+{
+	return err_set(err, -EFBIG,
+		       "%s: holds %u distinct addresses, the most a sample file can",
+		       path, used - 1);
+}
+
 /* A new file in .new/ that holds these samples, with room for more. */
 static int lay(int session_fd, const char *path, const struct spec_sample_header *header,
 	       const struct spec_sample_node *nodes, uint32_t used,
@@ -121,10 +128,7 @@ static int lay(int session_fd, const char *path, const struct spec_sample_header
 	int rc;
 
 	if (!size)
-		return err_set(
-			err, -EFBIG,
-			"%s: holds %u distinct addresses, the most a sample file can",
-			path, used - 1);
+		return too_many(used, path, err);
 	rc = spec_sample_file_make(session_fd, path, spec_sample_file_len(size), f, tmp,
 				   err);
 	if (!rc)
@@ -178,17 +182,20 @@ int spec_sample_replace(int session_fd, const char *path,
 			const struct spec_sample_node *nodes, uint32_t used,
 			struct err *err)
 {
-	CLEANUP(spec_sample_file_fini) struct spec_sample_file f = { 0 };
+	uint32_t size = size_for(used);
+	struct spec_sample_file f = { .len = size ? spec_sample_file_len(size) : 0 };
+	CLEANUP(free_ptr) void *whole = NULL;
 	char tmp[SPEC_SAMPLE_TMP_MAX];
-	int rc = lay(session_fd, path, header, nodes, used, &f, tmp, err);
+	int rc;
 
-	if (rc)
-		return rc;
-	if (fsync(f.fd) || spec_guard_failed(f.guard)) {
-		unlinkat(session_fd, tmp, 0);
-		return err_set(err, -EIO, "%s: the disk failed", path);
-	}
-	return put(session_fd, tmp, path, err);
+	if (!size)
+		return too_many(used, path, err);
+	f.base = whole = calloc(1, f.len);
+	if (!whole)
+		return err_errno(err, -ENOMEM, "%s", path);
+	fill(&f, size, header, nodes, used);
+	rc = spec_sample_file_write(session_fd, path, whole, f.len, tmp, err);
+	return rc ? rc : put(session_fd, tmp, path, err);
 }
 
 /*
