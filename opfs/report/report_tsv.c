@@ -229,7 +229,7 @@ static int add_class(const struct report_job *job, const struct view *view, size
 		cell.row = view_row(view, i);
 		if (i + VIEW_SOON / 2 < view->nr_rows &&
 		    view->rows[i + VIEW_SOON / 2]->sym)
-			__builtin_prefetch(view->rows[i + VIEW_SOON / 2]->sym->name);
+			__builtin_prefetch(sym_name(view->rows[i + VIEW_SOON / 2]->sym));
 		if (!view_now(cell.row, class) && !view_was(cell.row, class))
 			continue;
 		cell.place = report_line_of_row(lines, cell.row, &at) ? &at : NULL;

@@ -180,7 +180,7 @@ struct sorter {
 	const struct view *v;
 	/* of the names of images that rows have; equal names have equal ranks */
 	uint32_t *ranks;
-	uint32_t *debug; /* for every row's place in the source, or NULL */
+	uint32_t *debug;         /* for every row's place in the source, or NULL */
 	struct sort_item *items; /* a: which row of @v */
 	struct sort_item *spare;
 	size_t nr_packed; /* how many keys are packed */
