@@ -36,6 +36,9 @@ static int visit(void *ctx, struct spec_session_file *file)
 		cr_expect_eq(strncmp(file->bad->msg, file->path,
 				     strnlen(file->path, 100)),
 			     0, "%s", file->bad->msg);
+	else
+		cr_expect_eq(faccessat(file->dirfd, file->leaf, F_OK, 0), 0, "%s",
+			     file->leaf);
 	strbuf_printf(file->bad ? &s->bad : &s->good, "%s\n", file->path);
 	return ++s->calls == s->stop_after ? 42 : 0;
 }
