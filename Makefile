@@ -539,6 +539,7 @@ Targets:
   bench-busy    what record -a finds, loses and waits for beside 0 to 80 processes that
                 spin, and 2,000 that sleep, and the same of perf record -a
   bench-victim  as root: how long one user of a mount waits while another attacks it
+  bench-large   what reports of large sessions cost; LARGE="0.1 1 10" are their sizes
   bench-soak    as root: whether mount and daemon stay small for SOAK_MINUTES (60)
   bench-daemon-files
                 drain, start, rotate and seal with 100,000 sample files; DAEMON_FILES=N
