@@ -173,6 +173,7 @@ const struct coll_stack *coll_stacks_walk(struct coll_collect *c,
 	bool any, full = false;
 
 	s->nr = 0;
+	s->lane = rec->tid;
 	s->unknown = rec->sample.frames_lost;
 	s->called = false;
 	add(s, at->image, key_at, true);

@@ -21,8 +21,12 @@ struct coll_frame {
 /* With the sampled frame, and the end. */
 enum { COLL_MAX_STACK = COLL_MAX_FRAMES + 2 };
 
+/* Of threads: CPUs sample others by turns. */
+enum { COLL_STACK_LANES = 8 };
+
 struct coll_stack {
 	size_t nr;
+	size_t lane;      /* any number: most of a stack is as the last of its lane */
 	uint32_t unknown; /* callers that are in no known mapping */
 	bool called;      /* a caller is known */
 	struct coll_frame frames[COLL_MAX_STACK]; /* the sampled one first */

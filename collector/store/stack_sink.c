@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -29,7 +30,8 @@ void coll_stack_sink_close(struct coll_stack_sink *s)
 {
 	spec_stack_writer_free(s->writer);
 	s->writer = NULL;
-	s->nr_last = 0;
+	free(s->lanes);
+	s->lanes = NULL;
 }
 
 void coll_stack_sink_move(struct coll_stack_sink *s, int session_fd)
@@ -89,6 +91,9 @@ static int open_table(struct coll_stack_sink *s, unsigned separate, struct err *
 		s->sink.session_fd = fcntl(spec_stack_dir(s->writer), F_DUPFD_CLOEXEC, 0);
 	if (s->sink.session_fd < 0)
 		return err_errno(err, -errno, SPEC_STACK_DIR);
+	s->lanes = calloc(COLL_STACK_LANES, sizeof(*s->lanes));
+	if (!s->lanes)
+		return err_errno(err, -ENOMEM, SPEC_STACK_DIR);
 	s->table++;
 	s->synced = 0;
 	return 0;
@@ -139,11 +144,11 @@ static int no_room(struct coll_stack_sink *s, uint32_t *node)
 }
 
 /* Was the frame the last stack's at that place, and is its image called as then? */
-static bool is_last(const struct coll_stack_sink *s, size_t at,
-		    const struct coll_frame *f)
+static bool is_last(const struct coll_stack_sink *s, const struct coll_stack_lane *lane,
+		    size_t at, const struct coll_frame *f)
 {
-	return at < s->nr_last && s->last[at].off == f->off &&
-	       s->last[at].image == f->image &&
+	return at < lane->nr && lane->frames[at].off == f->off &&
+	       lane->frames[at].image == f->image &&
 	       (!f->image || f->image->stack_table == s->table);
 }
 
@@ -185,23 +190,25 @@ int coll_stack_sink_node(struct coll_stack_sink *s, unsigned separate,
 {
 	const struct coll_frame *f = stack->frames + stack->nr;
 	int rc = make_ready(s, separate);
+	struct coll_stack_lane *lane;
 	size_t at = 0;
 
 	*node = 0;
 	if (rc)
 		return rc;
-	for (; at < stack->nr && is_last(s, at, f - 1); at++, f--)
-		*node = s->nodes[at];
-	s->nr_last = at;
+	lane = &s->lanes[stack->lane % COLL_STACK_LANES];
+	for (; at < stack->nr && is_last(s, lane, at, f - 1); at++, f--)
+		*node = lane->nodes[at];
+	lane->nr = at;
 	fetch(s, f, stack->nr - at, *node);
 	for (; at < stack->nr && !rc; at++) {
 		rc = add(s, --f, *node, node);
 		if (!rc && !*node)
 			return no_room(s, node);
-		s->last[at] = *f;
-		s->nodes[at] = *node;
+		lane->frames[at] = *f;
+		lane->nodes[at] = *node;
 	}
-	s->nr_last = rc ? 0 : at;
+	lane->nr = rc ? 0 : at;
 	return rc;
 }
 

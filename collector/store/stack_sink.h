@@ -9,6 +9,14 @@
 #include "collector/store/stack.h"
 #include "libspec/stack/stack_write.h"
 
+/* The last stack of a lane, the outermost frame first, and the nodes of it: the next one
+ * mostly begins alike. */
+struct coll_stack_lane {
+	size_t nr;
+	struct coll_frame frames[COLL_MAX_STACK];
+	uint32_t nodes[COLL_MAX_STACK];
+};
+
 /*
  * The stacks of a session: its table of frames, which is made at the first stack, and the
  * sample files beside it.  What fails here costs stacks, and no samples.
@@ -23,11 +31,7 @@ struct coll_stack_sink {
 	uint32_t synced;  /* nodes on the disk, as far as this writer was asked */
 	int failed;       /* why stacks cannot be stored now; 0: they can */
 	uint32_t skipped; /* stacks since that failure */
-	/* The last stack, the outermost frame first, and the nodes of it: the next one
-	 * mostly begins alike. */
-	size_t nr_last;
-	struct coll_frame last[COLL_MAX_STACK];
-	uint32_t nodes[COLL_MAX_STACK];
+	struct coll_stack_lane *lanes; /* COLL_STACK_LANES, with a writer */
 };
 
 #define COLL_STACK_LIMIT (64u << 20)

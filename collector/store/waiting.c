@@ -79,7 +79,7 @@ static uint32_t add_stack(struct coll_waiting *w, const struct coll_stack *stack
 static bool take_stack(const struct coll_waiting *w, uint32_t number,
 		       struct coll_stack *out)
 {
-	out->nr = 0;
+	out->nr = out->lane = 0;
 	if (number == NO_ROOM)
 		out->frames[out->nr++] = (struct coll_frame){ .off = SPEC_STACK_FULL };
 	else

@@ -130,6 +130,35 @@ Test(stacks, equal_stacks_are_one_node_and_recursions_are_as_deep_as_they_were)
 	cr_expect_eq(stat_of(SPEC_STAT_ARCS), 3 * 2 + 4 + 4);
 }
 
+/* What a thread's stack has in common with its last one is not looked up. */
+Test(stacks, of_threads_that_take_turns_are_as_they_were)
+{
+	const uint64_t callers[] = { 0x400020, 0x400020, 0x500020, 0x400030 };
+	enum { CALLERS = sizeof(callers) / sizeof(callers[0]), THREADS = 20 };
+
+	c.callgraph = true;
+	for (uint32_t i = 0; i < 3 * THREADS; i++) {
+		uint64_t ips[CALLERS + 2] = { (uint64_t)PERF_CONTEXT_USER, 0x400010 };
+		size_t left_out = i % THREADS % CALLERS;
+		const struct coll_rec rec = {
+			.kind = COLL_REC_SAMPLE,
+			.tgid = 10,
+			.tid = 10 + i % THREADS,
+			.sample = { .ip = 0x400010,
+				    .domain = COLL_USER,
+				    .ips = ips,
+				    .nr_ips = CALLERS + 2 - left_out },
+		};
+
+		memcpy(ips + 2, callers + left_out, sizeof(callers) - 8 * left_out);
+		cr_assert_eq(coll_collect_take(&c, &rec), 0);
+	}
+	expect_stacks("prog+1030;lib.so+20;prog+1010! 15\n"
+		      "prog+1030;lib.so+20;prog+1020;prog+1010! 15\n"
+		      "prog+1030;lib.so+20;prog+1020;prog+1020;prog+1010! 15\n"
+		      "prog+1030;prog+1010! 15\n");
+}
+
 Test(stacks, tells_why_a_stack_ends_early)
 {
 	c.callgraph = true;
