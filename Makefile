@@ -343,11 +343,11 @@ analyze-sparse:
 
 # ---- the rest
 
-.PHONY: bench bench-inserts bench-cfi bench-collect bench-replay bench-report \
+.PHONY: bench bench-inserts bench-cfi bench-collect bench-costs bench-replay bench-report \
 	bench-reports bench-large bench-files bench-mount bench-driver bench-daemon \
 	bench-daemon-files bench-busy bench-victim bench-soak bench-stacks \
 	bench-stacks-growth bench-inlines bench-unwind bench-small
-bench: bench-inserts bench-cfi bench-collect bench-replay bench-small bench-report \
+bench: bench-inserts bench-cfi bench-collect bench-costs bench-replay bench-small bench-report \
 	bench-reports bench-files bench-mount bench-stacks
 bench-inserts: benches
 	$(Q)$(O)/bench/db_insert
@@ -525,6 +525,7 @@ Targets:
   picture       records opfs and draws doc/flamegraph.svg, which README shows
   bench         what inserting, collecting, reading and mounting cost, beside perf
                 and an empty FUSE file system
+  bench-costs   of these: an insert, a sample, record -a -g and the daemon, in one table
   bench-stacks  of these: to record, keep and read stacks; OLD=DIR has another opcollect
   bench-stacks-growth
                 how the costs of stacks grow, up to a million samples and nodes
