@@ -343,12 +343,14 @@ analyze-sparse:
 
 # ---- the rest
 
-.PHONY: bench bench-inserts bench-cfi bench-collect bench-costs bench-replay bench-report \
-	bench-reports bench-large bench-files bench-mount bench-driver bench-daemon \
-	bench-daemon-files bench-busy bench-victim bench-soak bench-stacks \
+.PHONY: bench bench-inserts bench-cfi bench-collect bench-costs bench-replay \
+	bench-report bench-reports bench-large bench-files bench-mount bench-driver \
+	bench-daemon bench-daemon-files bench-busy bench-victim bench-soak bench-stacks \
 	bench-stacks-growth bench-inlines bench-unwind bench-small
-bench: bench-inserts bench-cfi bench-collect bench-costs bench-replay bench-small bench-report \
-	bench-reports bench-files bench-mount bench-stacks
+bench: bench-inserts bench-cfi bench-collect bench-costs bench-replay bench-small \
+	bench-report bench-reports bench-files bench-mount bench-stacks
+bench-costs: all benches
+	$(Q)bench/costs.py $(O)/bin $(O)/bench/db_insert
 bench-inserts: benches
 	$(Q)$(O)/bench/db_insert
 bench-collect: all
