@@ -68,24 +68,23 @@ int file_slurp_fd(int fd, const char *name, size_t max, struct strbuf *out,
 		  struct err *err)
 {
 	size_t start = out->len;
-	char chunk[CHUNK];
 	int rc = 0;
 
 	while (!rc) {
-		ssize_t n = read(fd, chunk, sizeof(chunk));
+		ssize_t n = strbuf_room(out, CHUNK) ? read(fd, out->data + out->len,
+							   out->cap - out->len - 1)
+						    : -1;
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
+		if (strbuf_error(out))
+			rc = err_errno(err, -ENOMEM, "%s", name);
+		else if (n < 0 && errno != EINTR)
 			rc = err_errno(err, -errno, "%s", name);
-		else if ((size_t)n > max - (out->len - start))
+		else if (n > 0 && (size_t)n > max - (out->len - start))
 			rc = too_much(err, name, max);
 		else if (n == 0)
 			break;
-		if (!rc)
-			strbuf_add(out, chunk, (size_t)n);
-		if (strbuf_error(out))
-			rc = err_errno(err, -ENOMEM, "%s", name);
+		else if (n > 0)
+			out->data[out->len += (size_t)n] = '\0';
 	}
 	if (rc)
 		strbuf_truncate(out, start);
@@ -103,9 +102,11 @@ int file_slurp(int dirfd, const char *path, size_t max, struct strbuf *out,
 	if (fd < 0)
 		return err_errno(err, fd, "%s", path);
 	/* one that is all hole costs its owner nothing, and us whatever we read of it */
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0 &&
-	    (size_t)st.st_size > max)
-		return too_much(err, path, max);
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0) {
+		if ((size_t)st.st_size > max)
+			return too_much(err, path, max);
+		strbuf_room(out, (size_t)st.st_size + CHUNK);
+	}
 	return file_slurp_fd(fd, path, max, out, err);
 }
 

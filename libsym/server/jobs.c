@@ -244,6 +244,11 @@ int sym_jobs_run(struct sym_jobs *s, const struct sym_call *c, struct strbuf *wh
 	CLEANUP(sym_exchange_fini) struct sym_exchange x = SYM_EXCHANGE_NONE;
 	int rc = remember(s, c, err);
 
+	if (rc > 0 && c->known) {
+		rc = c->known(c->arg);
+		if (rc < 0)
+			err_errno(err, rc, "symbol helper");
+	}
 	if (rc <= 0)
 		return rc;
 	rc = run_job(s, c, &x, err);

@@ -98,14 +98,27 @@ static int broken_table(const struct sym_job *job, const char *why,
 		  : sym_wire_decode(blob.data, blob.len, out, err);
 }
 
+struct wanted_table {
+	const struct sym_job *job;
+	struct sym_table *table;
+};
+
+static void wanted_table_fini(struct wanted_table *w)
+{
+	sym_table_put(w->table);
+}
+
 static int take_table(void *arg, const void *data, size_t len, struct err *err)
 {
-	return sym_wire_decode(data, len, arg, err);
+	struct wanted_table *w = arg;
+
+	return sym_wire_decode(data, len, &w->table, err);
 }
 
 static int take_image(void *arg, struct sym_kept_answer *k, struct err *err)
 {
-	int rc = sym_image_table(k->answer, k->len, sym_answers_unmap, arg, err);
+	struct wanted_table *w = arg;
+	int rc = sym_image_table(k->answer, k->len, sym_answers_unmap, &w->table, err);
 
 	if (!rc)
 		k->answer = NULL;
@@ -114,38 +127,44 @@ static int take_image(void *arg, struct sym_kept_answer *k, struct err *err)
 
 static void give_image(void *arg, const void **data, size_t *len)
 {
-	struct sym_table *const *t = arg;
+	const struct wanted_table *w = arg;
 
-	*data = (*t)->image;
-	*len = (*t)->image_len;
+	*data = w->table->image;
+	*len = w->table->image_len;
 }
 
 /* Tables need not be decoded again. */
 static const struct sym_kept_form table_form = { .take = take_image, .give = give_image };
 
-/* Takes the names that were kept, where they are more than the file has today. */
-static int prefer_kept(const struct sym_job *job, struct sym_table **out)
+/* The names that were kept, if they rank above @least; else *out stays.  0 or -ENOMEM. */
+static int load_kept(const struct sym_job *job, unsigned least, struct sym_table **out)
 {
 	CLEANUP(sym_table_putp) struct sym_table *then = NULL;
 	CLEANUP(sym_kept_fini) struct sym_kept kept = { 0 };
-	int rc;
+	int rc = job->kept ? sym_kept_read(job->kept, job, &kept, NULL) : -ENOENT;
 
-	if (!job->kept || sym_table_rank(*out) >= SYM_BEST)
-		return 0;
-	rc = sym_kept_read(job->kept, job, &kept, NULL);
 	if (!rc)
 		rc = sym_kept_table(&kept, job, &then, NULL);
-	if (!rc && sym_table_rank(then) > sym_table_rank(*out)) {
+	if (!rc && sym_table_rank(then) > least) {
 		sym_table_put(*out);
 		*out = TAKE(then);
 	}
 	return rc == -ENOMEM ? rc : 0;
 }
 
+/* Names than which the binary can tell no better, before a helper reads it. */
+static int take_kept(void *arg)
+{
+	struct wanted_table *w = arg;
+	int rc = load_kept(w->job, SYM_BEST - 1, &w->table);
+
+	return rc ? rc : !w->table;
+}
+
 int sym_server_load(struct sym_server *s, const struct sym_job *job,
 		    const atomic_bool *cancel, struct sym_table **out, struct err *err)
 {
-	CLEANUP(sym_table_putp) struct sym_table *t = NULL;
+	CLEANUP(wanted_table_fini) struct wanted_table w = { .job = job };
 	CLEANUP(strbuf_fini) struct strbuf request = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
 	int rc;
@@ -155,17 +174,19 @@ int sym_server_load(struct sym_server *s, const struct sym_job *job,
 			  &(struct sym_call){ .request = &request,
 					      .who = job->cred,
 					      .take = take_table,
-					      .arg = &t,
+					      .arg = &w,
 					      .cancel = cancel,
 					      .again = true,
-					      .form = &table_form },
+					      .form = &table_form,
+					      .known = take_kept },
 			  &why, err);
 	if (rc > 0)
-		rc = broken_table(job, strbuf_str(&why), &t, err);
-	if (!rc && prefer_kept(job, &t))
+		rc = broken_table(job, strbuf_str(&why), &w.table, err);
+	if (!rc && sym_table_rank(w.table) < SYM_BEST &&
+	    load_kept(job, sym_table_rank(w.table), &w.table))
 		rc = err_errno(err, -ENOMEM, "kept symbols");
 	if (!rc)
-		*out = TAKE(t);
+		*out = TAKE(w.table);
 	return rc;
 }
 

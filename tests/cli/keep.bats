@@ -361,3 +361,29 @@ killed_at() {
 	recording --append -d s -- find /usr -newer /etc/passwd
 	[ "$(stat -c %i "s/symbols/$id")" = "$was" ]
 }
+
+# A report as it was, and what is opened for it.
+opened_for_report() {
+	# looking for leaks is work of another process
+	ASAN_OPTIONS="${ASAN_OPTIONS-}:detect_leaks=0" strace -f -o calls \
+		-e trace=openat "$OPFS_BIN/opfs" cat --session-dir s current/report >now
+	diff then now
+}
+
+@test "of names that were kept and can be no better the binary is not asked" {
+	need_root
+	can_record
+	need_command strace
+	program prog 3
+	recording -d s -- sh -c './prog; dd if=/dev/zero of=/dev/null bs=1 count=200000'
+	opfs cat current/report >then
+	grep -qw work then
+	grep -q kallsyms then
+	opened_for_report
+	run -1 grep -E '"(/proc/kallsyms|prog)", O_' calls
+	# which is what is asked without
+	rm -r s/symbols
+	opened_for_report
+	grep -q '"/proc/kallsyms", O_' calls
+	grep -q '"prog", O_' calls
+}

@@ -218,7 +218,8 @@ Test(answers, all_of_them_have_a_bound)
 		  (unsigned long long)bytes);
 }
 
-/* The symbols of this program, by a server whose helper is another program. */
+/* The symbols of this program, by a server whose helper is another program; NULL: that
+ * one died before it was asked. */
 static struct sym_table *load_by(const char *program)
 {
 	const struct sym_job job = { .kind = SYM_USER, .path = exe };
@@ -227,7 +228,7 @@ static struct sym_table *load_by(const char *program)
 	struct sym_table *t = NULL;
 
 	cr_assert_not_null(s);
-	cr_assert_eq(sym_server_load(s, &job, NULL, &t, NULL), 0);
+	sym_server_load(s, &job, NULL, &t, NULL);
 	sym_server_free(s);
 	return t;
 }
@@ -237,6 +238,7 @@ Test(answers, a_server_needs_no_helper_for_what_it_was_told_before)
 	CLEANUP(sym_table_putp) struct sym_table *told = load_by(NULL);
 	CLEANUP(sym_table_putp) struct sym_table *known = load_by("/bin/false");
 
+	cr_assert(told && known);
 	cr_assert_eq(known->state, told->state);
 	cr_assert_eq(known->nr_syms, told->nr_syms);
 	cr_assert_gt(told->nr_syms, 100);
@@ -258,6 +260,7 @@ Test(answers, a_helper_that_dies_leaves_nothing_that_is_remembered)
 	CLEANUP(sym_table_putp) struct sym_table *broken = load_by("/bin/false");
 	CLEANUP(sym_table_putp) struct sym_table *told = load_by(NULL);
 
-	cr_expect_eq(broken->state, SYM_BROKEN);
+	cr_expect(!broken || broken->state == SYM_BROKEN);
+	cr_assert_not_null(told);
 	cr_expect_gt(told->nr_syms, 100);
 }
