@@ -26,18 +26,22 @@ void sym_seen_doubt(void)
 		seen->failed = true;
 }
 
-static void add(const char *path, const struct sym_identity *id)
+static void add(struct strbuf *list, const char *path, const struct sym_identity *id)
 {
 	static const char zeros[WORD];
 	size_t len = strlen(path) + 1;
 
-	if (!seen)
-		return;
-	strbuf_add(seen, id, sizeof(*id));
-	strbuf_add(seen, path, len);
-	strbuf_add(seen, zeros, (WORD - len % WORD) % WORD);
-	if (!id->known || seen->len > SYM_SEEN_MAX)
-		sym_seen_doubt();
+	strbuf_add(list, id, sizeof(*id));
+	strbuf_add(list, path, len);
+	strbuf_add(list, zeros, (WORD - len % WORD) % WORD);
+	list->failed |= !id->known || list->len > SYM_SEEN_MAX;
+}
+
+void sym_seen_add(struct strbuf *list, const char *path)
+{
+	struct sym_identity id = sym_identity_of(path);
+
+	add(list, path, &id);
 }
 
 void sym_seen_file(const char *path, int fd)
@@ -46,7 +50,8 @@ void sym_seen_file(const char *path, int fd)
 
 	if (fd >= 0)
 		id = sym_identity_of_fd(fd);
-	add(path, &id);
+	if (seen)
+		add(seen, path, &id);
 }
 
 /* 32 hexadecimal digits with hyphens between them. */
@@ -80,7 +85,7 @@ void sym_seen_boot(void)
 
 	if (seen) {
 		id = identity_of_boot();
-		add(SYM_SEEN_BOOT, &id);
+		add(seen, SYM_SEEN_BOOT, &id);
 	}
 }
 

@@ -31,6 +31,10 @@ void sym_seen_boot(void);
 /* Something that cannot be told by a list: it is none. */
 void sym_seen_doubt(void);
 
+/* Adds a file that is about to be read to a list of somebody else, which fails if that is
+ * no list then. */
+void sym_seen_add(struct strbuf *list, const char *path);
+
 /* True if the list, of whose bytes nothing is known, is one and all is as it was then. */
 bool sym_seen_holds(const void *list, size_t len);
 

@@ -13,6 +13,7 @@
 #include "base/meminfo.h"
 #include "base/thread.h"
 #include "base/viewer.h"
+#include "libsym/file/seen.h"
 #include "libsym/helper/helper.h"
 #include "libsym/server/exchange.h"
 #include "libsym/server/server.h"
@@ -213,13 +214,14 @@ static bool may_remember(const struct sym_jobs *s, const struct sym_call *c)
 	       (!c->who || (c->who->uid == geteuid() && c->who->gid == getegid()));
 }
 
-/* 1: nothing is remembered of such a request. */
-static int remember(struct sym_jobs *s, const struct sym_call *c, struct err *err)
+/* 1: nothing is remembered as @key. */
+static int remember(struct sym_jobs *s, const struct sym_call *c,
+		    const struct strbuf *key, struct err *err)
 {
 	CLEANUP(sym_kept_answer_fini) struct sym_kept_answer k = { 0 };
 	int rc = 1;
 
-	if (may_remember(s, c) && sym_answers_get(&s->answers, c->request, &k))
+	if (may_remember(s, c) && sym_answers_get(&s->answers, key, &k))
 		rc = c->form ? c->form->take(c->arg, &k, err)
 			     : c->take(c->arg, k.answer, k.len, err);
 	return rc == -EBADMSG ? 1 : rc;
@@ -238,17 +240,40 @@ static void note_answer(struct sym_jobs *s, const struct sym_call *c,
 	sym_answers_put(&s->answers, c->request, x->seen, x->seen_len, data, len);
 }
 
+/* What the file tells is remembered as its own: who wrote it shall not answer for others.
+ * As sym_jobs_run(). */
+static int take_file(struct sym_jobs *s, const struct sym_call *c, struct err *err)
+{
+	CLEANUP(strbuf_fini) struct strbuf key = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf seen = { 0 };
+	const void *data;
+	size_t len;
+	int rc;
+
+	strbuf_add(&key, c->request->data, c->request->len);
+	strbuf_puts(&key, c->file);
+	rc = remember(s, c, &key, err);
+	if (rc <= 0)
+		return rc;
+	sym_seen_add(&seen, c->file);
+	rc = c->take_file(c->arg);
+	if (rc < 0)
+		return err_errno(err, rc, "%s", c->file);
+	if (!rc && !strbuf_error(&seen) && may_remember(s, c)) {
+		c->form->give(c->arg, &data, &len);
+		sym_answers_put(&s->answers, &key, seen.data, seen.len, data, len);
+	}
+	return rc;
+}
+
 int sym_jobs_run(struct sym_jobs *s, const struct sym_call *c, struct strbuf *why,
 		 struct err *err)
 {
 	CLEANUP(sym_exchange_fini) struct sym_exchange x = SYM_EXCHANGE_NONE;
-	int rc = remember(s, c, err);
+	int rc = remember(s, c, c->request, err);
 
-	if (rc > 0 && c->known) {
-		rc = c->known(c->arg);
-		if (rc < 0)
-			err_errno(err, rc, "symbol helper");
-	}
+	if (rc > 0 && c->file && *c->file)
+		rc = take_file(s, c, err);
 	if (rc <= 0)
 		return rc;
 	rc = run_job(s, c, &x, err);

@@ -61,9 +61,10 @@ struct sym_call {
 	int *fd;    /* a descriptor that comes along; NULL: none is wanted */
 	bool again; /* the answer may be one of an earlier run, */
 	const struct sym_kept_form *form; /* in this form; NULL: as it came */
-	/* Where else the answer may be known from, if not from an earlier run: 0; 1 if it
-	 * is not; -ENOMEM.  NULL: nowhere. */
-	int (*known)(void *arg);
+	/* A file that tells the answer as well, if not even an earlier run did; "": none
+	 * does. */
+	const char *file;
+	int (*take_file)(void *arg); /* 0; 1: it does not tell it; -ENOMEM */
 };
 
 /**

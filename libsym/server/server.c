@@ -152,7 +152,7 @@ static int load_kept(const struct sym_job *job, unsigned least, struct sym_table
 	return rc == -ENOMEM ? rc : 0;
 }
 
-/* Names than which the binary can tell no better, before a helper reads it. */
+/* Names than which the binary can tell no better. */
 static int take_kept(void *arg)
 {
 	struct wanted_table *w = arg;
@@ -167,8 +167,10 @@ int sym_server_load(struct sym_server *s, const struct sym_job *job,
 	CLEANUP(wanted_table_fini) struct wanted_table w = { .job = job };
 	CLEANUP(strbuf_fini) struct strbuf request = { 0 };
 	CLEANUP(strbuf_fini) struct strbuf why = { 0 };
+	CLEANUP(strbuf_fini) struct strbuf kept = { 0 };
 	int rc;
 
+	sym_kept_path(job, &kept);
 	sym_request_load(job, &request);
 	rc = sym_jobs_run(&s->jobs,
 			  &(struct sym_call){ .request = &request,
@@ -178,7 +180,8 @@ int sym_server_load(struct sym_server *s, const struct sym_job *job,
 					      .cancel = cancel,
 					      .again = true,
 					      .form = &table_form,
-					      .known = take_kept },
+					      .file = strbuf_str(&kept),
+					      .take_file = take_kept },
 			  &why, err);
 	if (rc > 0)
 		rc = broken_table(job, strbuf_str(&why), &w.table, err);

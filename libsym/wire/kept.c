@@ -44,6 +44,14 @@ bool sym_kept_name(const struct sym_job *job, char name[SYM_KEPT_NAME])
 	return true;
 }
 
+void sym_kept_path(const struct sym_job *job, struct strbuf *out)
+{
+	char name[SYM_KEPT_NAME];
+
+	if (job->kept && sym_kept_name(job, name))
+		strbuf_printf(out, "%s/%s", job->kept, name);
+}
+
 /* ---- writing */
 
 static void pad(struct strbuf *out)

@@ -54,6 +54,9 @@ void sym_kept_fini(struct sym_kept *k); /* accepts a zeroed one */
 /* What the file of an image is called.  False: nothing tells it from others. */
 bool sym_kept_name(const struct sym_job *job, char name[SYM_KEPT_NAME]);
 
+/* Appends the path of that file; nothing, if there can be none. */
+void sym_kept_path(const struct sym_job *job, struct strbuf *out);
+
 /* Appends @k as a file; its bytes are not looked at.  0 or -ENOMEM. */
 int sym_kept_encode(const struct sym_kept *k, struct strbuf *out);
 

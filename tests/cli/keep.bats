@@ -387,3 +387,22 @@ opened_for_report() {
 	grep -q '"/proc/kallsyms", O_' calls
 	grep -q '"prog", O_' calls
 }
+
+@test "names that a session keeps are decoded once, and answer for no other session" {
+	need_command strace
+	program prog 3
+	session current prog work=60 more=40
+	opfs keep current
+	cp -r s other
+	rm -r other/symbols prog
+	export OPFS_CACHE_DIR=$PWD/cache
+	opfs cat current/report >then
+	grep -qw work then
+	opened_for_report
+	run -1 grep -F "$(kept)" calls
+	D=other opfs cat current/report >nameless
+	run -1 grep -w work nameless
+	# another file there is another one's word
+	: >"s/symbols/$(kept)"
+	opfs cat current/report | diff nameless -
+}

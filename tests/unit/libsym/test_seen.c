@@ -152,3 +152,16 @@ Test(seen, nothing_is_noted_when_nobody_wants_it)
 	cr_expect_eq(list.len, len);
 	cr_expect_eq(strbuf_error(&list), 0);
 }
+
+Test(seen, a_list_of_somebody_else_holds_until_its_file_changes)
+{
+	CLEANUP(strbuf_fini) struct strbuf other = { 0 };
+	size_t len = list.len;
+
+	sym_seen_add(&other, here);
+	cr_expect_eq(strbuf_error(&other), 0);
+	cr_expect_eq(list.len, len, "that of the job is as it was");
+	cr_expect(sym_seen_holds(other.data, other.len));
+	put(here, "two");
+	cr_expect_not(sym_seen_holds(other.data, other.len));
+}
