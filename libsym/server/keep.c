@@ -156,13 +156,28 @@ static bool has_lines(const struct making *m)
 	return m->job.kind != SYM_KALLSYMS;
 }
 
+/*
+ * There was no DWARF, so no other function has lines.  A debug file that came since has
+ * symbols as well: the table of a binary without its own would tell more than before.
+ */
+static bool had_no_dwarf(const struct making *m)
+{
+	CLEANUP(sym_lines_putp) struct sym_lines *l = NULL;
+
+	return sym_table_rank(m->k->table) < SYM_BEST && m->before.lines_len &&
+	       !sym_kept_lines(&m->before, SYM_LINES_INLINES, &l, NULL) &&
+	       l->state == SYM_NO_SYMBOLS && !l->nr_rows;
+}
+
 static bool is_enough(const struct making *m)
 {
 	const struct sym_keep *k = m->k;
 
 	return rank_before(m) >= sym_table_rank(k->table) &&
-	       (!has_lines(m) || sym_ranges_hold(m->before.ranges, m->before.nr_ranges,
-						 k->ranges, k->nr_ranges));
+	       (!has_lines(m) ||
+		sym_ranges_hold(m->before.ranges, m->before.nr_ranges, k->ranges,
+				k->nr_ranges) ||
+		had_no_dwarf(m));
 }
 
 static int make(struct making *m, struct strbuf *out, bool *is_public, struct err *err)

@@ -146,6 +146,40 @@ kept() {
 	[ "$(cat "s/symbols/$(kept)" | sha256sum)" = "$was" ]
 }
 
+# opens_in_keep SESSION: how often "prog" is opened while names of it are kept.
+opens_in_keep() {
+	rm -f calls.*
+	# looking for leaks is work of another process
+	ASAN_OPTIONS="${ASAN_OPTIONS-}:detect_leaks=0" strace -ff -o calls \
+		-e trace=openat,openat2 "$OPFS_BIN/opfs" keep -q --session-dir s "$1"
+	cat calls.* | grep -c '[/"]prog".* = [0-9]'
+}
+
+@test "a program without debug information is not read again for what is sampled later" {
+	need_command strace
+	program prog 1
+	"${CC:-gcc}" -O1 -g -rdynamic -Wl,--build-id -o prog p.c
+	objcopy --only-keep-debug prog prog.debug
+	# exported names alone, as most installed programs have
+	strip prog
+	objcopy --add-gnu-debuglink=prog.debug prog
+	mv prog.debug later
+	session current prog work=10
+	opfs keep
+	again=$(opens_in_keep current)
+	session other prog more=10
+	[ "$(opens_in_keep other)" = "$again" ]
+	[ "$again" -gt 0 ]
+	mv prog away
+	opfs cat other/report | grep -qw more
+	mv away prog
+	# a debug file that comes tells more
+	mv later prog.debug
+	opfs keep other | grep -qx "other: names of 1 images are kept"
+	rm prog prog.debug
+	opfs cat other/with:debug-info/report | grep -q "p.c:"
+}
+
 @test "names go with the last session that has them" {
 	program prog 1
 	session current prog work=10
