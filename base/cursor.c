@@ -79,8 +79,3 @@ const char *cursor_str(struct cursor *c)
 	c->off += (size_t)(nul - at) + 1;
 	return at;
 }
-
-void cursor_skip(struct cursor *c, size_t n)
-{
-	cursor_bytes(c, n);
-}

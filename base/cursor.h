@@ -34,6 +34,12 @@ uint64_t cursor_u64(struct cursor *c);
 const void *cursor_bytes(struct cursor *c, size_t n);
 /* A NUL-terminated string in place, or NULL and @bad if no NUL is left. */
 const char *cursor_str(struct cursor *c);
-void cursor_skip(struct cursor *c, size_t n);
+static inline void cursor_skip(struct cursor *c, size_t n)
+{
+	if (c->bad || n > c->len - c->off)
+		c->bad = true;
+	else
+		c->off += n;
+}
 
 #endif

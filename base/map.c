@@ -25,6 +25,7 @@ struct map_u64_slot {
 static char tomb;
 static uint64_t seed[2];
 static pthread_once_t seed_once = PTHREAD_ONCE_INIT;
+static bool seeded; /* atomic: spares the call */
 
 /*
  * The 16 bytes the kernel gives every program at its start: they need no system call,
@@ -38,6 +39,13 @@ static void seed_init(void)
 		memcpy(seed, random, sizeof(seed));
 	seed[0] ^= 0x9e3779b97f4a7c15ULL;
 	seed[1] ^= 0xc2b2ae3d27d4eb4fULL;
+	__atomic_store_n(&seeded, true, __ATOMIC_RELEASE);
+}
+
+static void need_seed(void)
+{
+	if (!__atomic_load_n(&seeded, __ATOMIC_ACQUIRE))
+		pthread_once(&seed_once, seed_init);
 }
 
 static uint64_t rotl(uint64_t x, int n)
@@ -66,7 +74,7 @@ uint64_t map_hash(const void *data, size_t len)
 	uint64_t v[4], word;
 	size_t left = len;
 
-	pthread_once(&seed_once, seed_init);
+	need_seed();
 	v[0] = seed[0] ^ 0x736f6d6570736575ULL;
 	v[1] = seed[1] ^ 0x646f72616e646f6dULL;
 	v[2] = seed[0] ^ 0x6c7967656e657261ULL;
@@ -93,7 +101,7 @@ static uint64_t hash_u64(uint64_t key)
 {
 	unsigned __int128 wide;
 
-	pthread_once(&seed_once, seed_init);
+	need_seed();
 	wide = (unsigned __int128)(key ^ seed[0]) * (seed[1] | 1);
 	key = (uint64_t)wide ^ (uint64_t)(wide >> 64);
 	key *= 0x9e3779b97f4a7c15ULL;

@@ -79,15 +79,11 @@ static const void *in_one_piece(struct coll_ring *r, size_t len)
 	return r->wrapped;
 }
 
-bool coll_ring_peek(struct coll_ring *r, bool *bad)
+bool coll_ring_look(struct coll_ring *r, bool *bad)
 {
 	struct perf_event_header h;
 	uint64_t time_ns;
 
-	if (r->rec)
-		return true;
-	if (r->tail == r->head)
-		return false;
 	/* records are multiples of 8 bytes, so a header never wraps */
 	memcpy(&h, r->data + (r->tail & (r->size - 1)), sizeof(h));
 	if (h.size < sizeof(h) || h.size % 8 || h.size > r->head - r->tail ||

@@ -44,12 +44,17 @@ void coll_ring_fini(struct coll_ring *r);
 /* Learns how far the kernel has written. */
 void coll_ring_refresh(struct coll_ring *r);
 
+/* Looks at the record at @tail, which is before @head. */
+bool coll_ring_look(struct coll_ring *r, bool *bad);
 /**
  * coll_ring_peek - the next record
  * Sets @rec, @rec_len and @rec_time; false if there is none.  A size that cannot be makes
  * the rest of what was seen unreadable: it is skipped, and *@bad set.
  */
-bool coll_ring_peek(struct coll_ring *r, bool *bad);
+static inline bool coll_ring_peek(struct coll_ring *r, bool *bad)
+{
+	return r->rec || (r->tail != r->head && coll_ring_look(r, bad));
+}
 
 /* Done with the record: the kernel may overwrite it soon. */
 void coll_ring_next(struct coll_ring *r);

@@ -35,7 +35,8 @@ void coll_tasks_reset(struct coll_tasks *t)
 		free_task((struct coll_task *)(uintptr_t)value);
 	map_u64_fini(&t->by_tgid);
 	coll_threads_reset(&t->threads);
-	t->last = t->dead = NULL;
+	memset(t->found, 0, sizeof(t->found));
+	t->dead = NULL;
 	t->dead_end = &t->dead;
 }
 
@@ -78,14 +79,15 @@ void coll_tasks_fini(struct coll_tasks *t)
 
 struct coll_task *coll_tasks_find(struct coll_tasks *t, uint32_t tgid)
 {
+	struct coll_task **found = &t->found[tgid % COLL_TASKS_FOUND];
 	uint64_t value;
 
-	if (t->last && t->last->tgid == tgid)
-		return t->last;
+	if (*found && (*found)->tgid == tgid)
+		return *found;
 	if (!map_u64_get(&t->by_tgid, tgid, &value))
 		return NULL;
-	t->last = (struct coll_task *)(uintptr_t)value;
-	return t->last;
+	*found = (struct coll_task *)(uintptr_t)value;
+	return *found;
 }
 
 struct coll_task *coll_tasks_need(struct coll_tasks *t, uint32_t tgid)
@@ -122,8 +124,8 @@ static void unlink_dead(struct coll_tasks *t, const struct coll_task *task)
 static void forget(struct coll_tasks *t, struct coll_task *task)
 {
 	map_u64_del(&t->by_tgid, task->tgid);
-	if (t->last == task)
-		t->last = NULL;
+	if (t->found[task->tgid % COLL_TASKS_FOUND] == task)
+		t->found[task->tgid % COLL_TASKS_FOUND] = NULL;
 	free_task(task);
 }
 

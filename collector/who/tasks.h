@@ -41,15 +41,17 @@ struct coll_task {
 	struct coll_task *next_dead;
 };
 
+enum { COLL_TASKS_FOUND = 64 }; /* power of two */
+
 struct coll_task_note; /* a row of the tasks table that is to be written */
 
 struct coll_tasks {
 	struct map_u64 by_tgid;
-	struct coll_task *last;             /* found last */
-	struct coll_task *dead, **dead_end; /* perhaps; in the order of @dead_ns */
-	struct coll_threads threads;        /* the others of each process */
-	struct coll_images *images;         /* borrowed */
-	int session_fd;                     /* -1: no table is kept */
+	struct coll_task *found[COLL_TASKS_FOUND]; /* last, by number; or NULL */
+	struct coll_task *dead, **dead_end;        /* perhaps; in the order of @dead_ns */
+	struct coll_threads threads;               /* the others of each process */
+	struct coll_images *images;                /* borrowed */
+	int session_fd;                            /* -1: no table is kept */
 	bool saved; /* a recorded stream: /proc tells of other processes by now */
 	struct coll_asker *asker; /* borrowed; NULL: /proc is read at once */
 	VEC(struct coll_task_note *) notes;
