@@ -93,7 +93,8 @@ def start(what, bins, tmp, rate):
     p = subprocess.Popen([bins + "/opcollect", "daemon", "--session-dir", tmp + "/s",
                           "--socket",
                           tmp + "/sock", "--event=TIMER", "--frequency=%d" % rate,
-                          "--rotate=1m", "--log", tmp + "/log"])
+                          "--rotate=1m", "--log", tmp + "/log"],
+                         stderr=subprocess.DEVNULL)
     for _ in range(600):
         if os.path.exists(tmp + "/sock"):
             break
