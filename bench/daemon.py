@@ -90,14 +90,19 @@ def start(what, bins, tmp, rate):
                                  str(rate),
                                  "-o", tmp + "/perf.data"], stderr=subprocess.DEVNULL,
                                 stdout=subprocess.DEVNULL)
+    said = open(tmp + "/said", "w")
     p = subprocess.Popen([bins + "/opcollect", "daemon", "--session-dir", tmp + "/s",
                           "--socket",
                           tmp + "/sock", "--event=TIMER", "--frequency=%d" % rate,
                           "--rotate=1m", "--log", tmp + "/log"],
-                         stderr=subprocess.DEVNULL)
+                         stderr=said)
+    said.close()
     for _ in range(600):
         if os.path.exists(tmp + "/sock"):
             break
+        if p.poll() is not None:
+            with open(tmp + "/said") as f:
+                sys.exit("daemon.py: the daemon ended: " + f.read())
         time.sleep(0.1)
     return p
 

@@ -24,7 +24,7 @@ struct making {
 	const atomic_bool *cancel;
 	struct sym_job job;           /* with the rights that read all there is */
 	struct sym_kept before;       /* zeros: nothing was kept */
-	struct sym_table *then;       /* its symbols; NULL: none */
+	unsigned rank_before;         /* of its symbols; 0: they are of no use */
 	VEC(struct sym_range) ranges; /* of @before, and those that are needed now */
 	struct strbuf table, lines;   /* answers; empty: no better than @before */
 };
@@ -32,7 +32,6 @@ struct making {
 static void making_fini(struct making *m)
 {
 	sym_kept_fini(&m->before);
-	sym_table_put(m->then);
 	vec_fini(&m->ranges);
 	strbuf_fini(&m->table);
 	strbuf_fini(&m->lines);
@@ -45,15 +44,10 @@ static int look_back(struct making *m)
 	int rc = job->kept ? sym_kept_read(job->kept, job, &m->before, NULL) : -ENOENT;
 
 	if (!rc)
-		rc = sym_kept_table(&m->before, job, &m->then, NULL);
-	if (rc && rc != -ENOMEM)
+		rc = sym_kept_rank(&m->before, job, &m->rank_before);
+	if (rc != -ENOMEM && !m->rank_before)
 		sym_kept_fini(&m->before);
 	return rc == -ENOMEM ? rc : 0;
-}
-
-static unsigned rank_before(const struct making *m)
-{
-	return m->then ? sym_table_rank(m->then) : 0;
 }
 
 static int add_ranges(struct making *m, const struct sym_range *r, size_t nr)
@@ -135,7 +129,7 @@ static int finish(struct making *m, struct strbuf *out, bool *is_public)
 {
 	struct sym_kept now = m->before;
 
-	if (!m->lines.len && rank_before(m) >= sym_table_rank(m->k->table))
+	if (!m->lines.len && m->rank_before >= sym_table_rank(m->k->table))
 		return 0;
 	now.table = m->table.data;
 	now.table_len = m->table.len;
@@ -173,7 +167,7 @@ static bool is_enough(const struct making *m)
 {
 	const struct sym_keep *k = m->k;
 
-	return rank_before(m) >= sym_table_rank(k->table) &&
+	return m->rank_before >= sym_table_rank(k->table) &&
 	       (!has_lines(m) ||
 		sym_ranges_hold(m->before.ranges, m->before.nr_ranges, k->ranges,
 				k->nr_ranges) ||
@@ -189,7 +183,8 @@ static int make(struct making *m, struct strbuf *out, bool *is_public, struct er
 		return rc;
 	if (rank <
 	    sym_table_rank(m->k->table)) /* the binary is gone, or told more before */
-		return m->then ? 0
+		return m->rank_before
+			       ? 0
 			       : err_set(err, -EIO, "%s",
 					 "it was replaced or removed at this moment");
 	if (has_lines(m)) {

@@ -225,6 +225,30 @@ int sym_kept_table(const struct sym_kept *k, const struct sym_job *job,
 	return 0;
 }
 
+/* A build-id is in the header; a path is not. */
+int sym_kept_rank(const struct sym_kept *k, const struct sym_job *job, unsigned *rank)
+{
+	CLEANUP(sym_table_putp) struct sym_table *t = NULL;
+	const struct sym_wire_header *h = k->table;
+	int rc;
+
+	*rank = 0;
+	if (!job->build_id.len) {
+		rc = sym_kept_table(k, job, &t, NULL);
+		*rank = rc ? 0 : sym_table_rank(t);
+		return rc == -ENOMEM ? rc : 0;
+	}
+	if (k->table_len >= sizeof(*h) && h->magic == SYM_WIRE_MAGIC &&
+	    h->version == SYM_WIRE_VERSION && h->state < SYM_NR_STATES &&
+	    h->source < SYM_NR_SOURCES && h->id_len == job->build_id.len &&
+	    h->id_len <= SYM_WIRE_ID && !memcmp(h->id, job->build_id.bytes, h->id_len))
+		*rank = sym_table_rank(
+			&(struct sym_table){ .state = h->state,
+					     .source = h->source,
+					     .nr_entries = h->nr_entries });
+	return 0;
+}
+
 int sym_kept_lines(const struct sym_kept *k, unsigned flags, struct sym_lines **out,
 		   struct err *err)
 {

@@ -72,6 +72,9 @@ int sym_kept_decode(struct strbuf *bytes, struct sym_kept *out, struct err *err)
 int sym_kept_read(const char *dir, const struct sym_job *job, struct sym_kept *out,
 		  struct err *err);
 
+/* sym_table_rank() of the symbols, which are only looked at as far as that takes; 0 also
+ * if they are of another image than @job's, or are none.  0 or -ENOMEM. */
+int sym_kept_rank(const struct sym_kept *k, const struct sym_job *job, unsigned *rank);
 /* The symbols, one reference; -EBADMSG also if they are of another image than @job's. */
 int sym_kept_table(const struct sym_kept *k, const struct sym_job *job,
 		   struct sym_table **out, struct err *err);
