@@ -342,7 +342,8 @@ static int count_call(void *ctx, uint32_t frame, uint64_t samples)
 	if (row_of_frame(t, &t->a->callee, frame, &callee))
 		return -ENOMEM;
 	if (!t->again[frame])
-		b->rows.data[callee].children[t->a->class] += samples;
+		profile_children(&b->rows.data[callee], b->p->nr_classes)[t->a->class] +=
+			samples;
 	if (!from)
 		return 0;
 	if (row_of_frame(t, &t->a->caller, from, &caller))

@@ -268,12 +268,13 @@ static void add_row(struct profile *p, const struct side *now, const struct side
 	row->samples = shown->samples;
 	row->app = shown->app;
 	row->image = shown->image;
+	row->has_children = false;
 	row->was = was ? was->samples : NULL;
 	row->gone = !now;
 	if (shown->whole) {
 		row->kind = PROFILE_ROW_IMAGE;
 		row->sym = NULL;
-		row->vma = 0;
+		row->in_trees = NULL;
 	}
 	if (row->kind == PROFILE_ROW_IMAGE)
 		row->name = p->cat->images[shown->image].shown;

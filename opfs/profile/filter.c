@@ -51,7 +51,7 @@ static int keep_rows(const struct profile *full, struct profile *p,
 		if (of[i] == ASIDE) {
 			row->aside = true;
 			row->samples = none;
-			row->children = NULL;
+			row->has_children = false;
 			row->nr_hits = 0;
 			continue;
 		}

@@ -40,7 +40,7 @@ static int make_room(struct profile_build *b, const uint32_t *slots, size_t nr,
 {
 	size_t nr_classes = b->p->nr_classes;
 	uint64_t bytes = nr * sizeof(uint64_t) * (1 + nr_classes);
-	uint64_t *hits, *samples;
+	uint64_t *hits;
 
 	if (bytes > PROFILE_MAX_HIT_BYTES - b->hit_bytes)
 		return err_set(b->err, -E2BIG,
@@ -48,9 +48,8 @@ static int make_room(struct profile_build *b, const uint32_t *slots, size_t nr,
 			       "MiB: choose a part with event:, image: or cpu:",
 			       PROFILE_MAX_HIT_BYTES >> 20);
 	b->hit_bytes += bytes;
-	hits = arena_calloc(&b->p->arena, nr, sizeof(*hits));
-	samples = arena_calloc(&b->p->arena, nr, nr_classes * sizeof(*samples));
-	if (!hits || !samples)
+	hits = arena_calloc(&b->p->arena, nr, (1 + nr_classes) * sizeof(*hits));
+	if (!hits)
 		return profile_no_memory(b);
 	for (size_t i = 0; i < nr; i++)
 		b->rows.data[row_of_slot[slots[i]]].nr_hits++;
@@ -60,12 +59,21 @@ static int make_room(struct profile_build *b, const uint32_t *slots, size_t nr,
 		if (row->hits)
 			continue;
 		row->hits = hits;
-		row->hit_samples = samples;
-		hits += row->nr_hits;
-		samples += row->nr_hits * nr_classes;
-		row->nr_hits = 0;
+		hits += row->nr_hits * (1 + nr_classes);
 	}
 	return 0;
+}
+
+/* Returns where its samples go.  The last hit of a row counts the others until it is
+ * known itself. */
+static uint64_t *add_hit(struct profile_row *row, uint64_t off, size_t nr_classes)
+{
+	uint64_t *hits = (uint64_t *)row->hits, *last = hits + row->nr_hits - 1;
+	uint64_t at = *last;
+
+	++*last;
+	hits[at] = off;
+	return hits + row->nr_hits + at * nr_classes;
 }
 
 int profile_spots_share(struct profile_build *b, const struct profile_spots *s,
@@ -74,20 +82,16 @@ int profile_spots_share(struct profile_build *b, const struct profile_spots *s,
 {
 	const struct sort_item *spots = s->list.data;
 	size_t nr_classes = b->p->nr_classes, off = 0;
-	struct profile_row *row = NULL;
+	uint64_t *to = NULL; /* samples of a hit */
 	int rc;
 
 	if (!nr_offs)
 		return 0;
 	rc = make_room(b, slots, nr_offs, row_of_slot);
 	for (size_t i = 0; i < s->list.len && !rc; i++) {
-		uint64_t *to;
-
-		if (!i || spots[i].key != spots[i - 1].key) {
-			row = &b->rows.data[row_of_slot[slots[off++]]];
-			((uint64_t *)row->hits)[row->nr_hits++] = spots[i].key;
-		}
-		to = (uint64_t *)row->hit_samples + (row->nr_hits - 1) * nr_classes;
+		if (!i || spots[i].key != spots[i - 1].key)
+			to = add_hit(&b->rows.data[row_of_slot[slots[off++]]],
+				     spots[i].key, nr_classes);
 		to[spots[i].b] += spots[i].a;
 	}
 	return rc;

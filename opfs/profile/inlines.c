@@ -268,7 +268,7 @@ static int divide_row(struct inlining *x, const struct profile_row *row,
 		to = row_of(x, row, nr ? chain : NULL, known);
 		if (!to)
 			return -ENOMEM;
-		profile_add_samples(to->samples, row->hit_samples + i * nr_classes,
+		profile_add_samples(to->samples, profile_hit_samples(row, i, nr_classes),
 				    nr_classes);
 	}
 	return 0;

@@ -26,7 +26,8 @@ static int join_rows(struct profile_build *b, uint32_t *to)
 				same = &b->rows.data[at];
 				profile_add_samples(same->samples, row->samples,
 						    nr_classes);
-				profile_add_samples(same->children, row->children,
+				profile_add_samples(profile_children(same, nr_classes),
+						    profile_children(row, nr_classes),
 						    nr_classes);
 				to[i] = (uint32_t)at;
 				continue;

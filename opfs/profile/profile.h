@@ -37,27 +37,52 @@ enum profile_row_kind {
 	PROFILE_ROW_IMAGE,  /* the image itself: no symbols, missing, changed ... */
 };
 
-struct profile_row { /* there may be millions */
+struct profile_row { /* there may be millions: as long as a line of the CPU's cache */
 	enum profile_row_kind kind : 8;
 	bool gone;             /* only on the older side: @samples are of there */
 	bool aside;            /* filtered out: here only as end of an arc of others */
+	bool has_children;     /* see profile_children() */
 	uint32_t app, image;   /* indices into catalog->images */
 	uint32_t nr_hits;      /* of @hits */
-	const struct sym *sym; /* SYMBOL */
 	const char *name;      /* demangled, or the image's shown name; never NULL */
-	/* Without @sym: its name in call trees; NULL: it may have several there. */
-	const char *in_trees;
-	uint64_t vma;
-	uint64_t *samples; /* one a class; all 0: a symbol that only arcs know */
-	/* With PROFILE_ARCS, where there are stacks: samples in it and all that it
-	 * called, of each stack once; else NULL. */
-	uint64_t *children;
+	uint64_t *samples;     /* one a class; all 0: a symbol that only arcs know */
+	const struct sym *sym; /* SYMBOL */
+	union {
+		uint64_t vma;         /* SYMBOL: see profile_vma() */
+		const char *in_trees; /* of others: see profile_in_trees() */
+	};
 	const uint64_t *was; /* in a comparison: the older side's; NULL: not there */
 	/* With PROFILE_HITS, by offset; also for rows without @sym, but not for images
-	 * that are shown as themselves: their offsets are keys. */
-	const uint64_t *hits;        /* offsets as in struct sym */
-	const uint64_t *hit_samples; /* [hit][class] */
+	 * that are shown as themselves: their offsets are keys.  Offsets are as in struct
+	 * sym; behind them are their samples, see profile_hit_samples(). */
+	const uint64_t *hits;
 };
+
+/* Where it begins; 0 if it is no symbol. */
+static inline uint64_t profile_vma(const struct profile_row *row)
+{
+	return row->kind == PROFILE_ROW_SYMBOL ? row->vma : 0;
+}
+
+/* The name in call trees of a row that is no symbol; NULL: it may have several there. */
+static inline const char *profile_in_trees(const struct profile_row *row)
+{
+	return row->kind == PROFILE_ROW_SYMBOL ? NULL : row->in_trees;
+}
+
+/* With PROFILE_ARCS, where there are stacks: samples in it and all that it called, of
+ * each stack once; else NULL. */
+static inline uint64_t *profile_children(const struct profile_row *row, size_t nr_classes)
+{
+	return row->has_children ? row->samples + nr_classes : NULL;
+}
+
+/* Those of row->hits[@hit], one a class. */
+static inline const uint64_t *profile_hit_samples(const struct profile_row *row,
+						  size_t hit, size_t nr_classes)
+{
+	return row->hits + row->nr_hits + hit * nr_classes;
+}
 
 /* With PROFILE_ARCS: sampled calls between two rows, in one application. */
 struct profile_arc {

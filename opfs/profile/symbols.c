@@ -45,15 +45,11 @@ struct profile_row *profile_add_row(struct profile_build *b,
 		.app = at->app,
 		.image = at->image,
 		.sym = at->sym,
-		.samples = arena_calloc(&b->p->arena, b->p->nr_classes, sizeof(uint64_t)),
+		.has_children = profile_has_arcs(b->p->loaded) && b->stacks,
 	};
 
-	if (profile_has_arcs(b->p->loaded) && b->stacks) {
-		row.children =
-			arena_calloc(&b->p->arena, b->p->nr_classes, sizeof(uint64_t));
-		if (!row.children)
-			return NULL;
-	}
+	row.samples = arena_calloc(&b->p->arena, b->p->nr_classes,
+				   (1 + row.has_children) * sizeof(*row.samples));
 	if (describe_row(b, &row) || !row.samples || vec_push(&b->rows, row))
 		return NULL;
 	return &b->rows.data[b->rows.len - 1];

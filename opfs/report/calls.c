@@ -74,8 +74,8 @@ static int compare_ends(const struct call *a, const struct call *b,
 	int order = strcmp(images[a->row->image].shown, images[b->row->image].shown);
 
 	order = order ? order : strcmp(a->row->name, b->row->name);
-	if (!order && a->row->vma != b->row->vma)
-		order = a->row->vma < b->row->vma ? -1 : 1;
+	if (!order && profile_vma(a->row) != profile_vma(b->row))
+		order = profile_vma(a->row) < profile_vma(b->row) ? -1 : 1;
 	return order ? order : (int)b->self - (int)a->self;
 }
 

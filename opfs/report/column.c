@@ -45,6 +45,13 @@ static uint64_t cumulated_of(const struct column_at *at)
 	return (at->part ? at->part->cumulated : at->t->cumulated)[at->class];
 }
 
+static uint64_t children_of(const struct column_at *at)
+{
+	const uint64_t *all = profile_children(at->row, at->v->p->nr_classes);
+
+	return all ? all[at->class] : 0;
+}
+
 static bool wants_vma(const struct view *v)
 {
 	return v->options.show_address;
@@ -89,7 +96,8 @@ static void add_percent(uint64_t part, uint64_t whole, struct strbuf *out)
 
 static void add_vma(const struct column_at *at, struct strbuf *out)
 {
-	uint64_t vma = at->part && at->part->place ? at->part->place->vma : at->row->vma;
+	const struct column_place *place = at->part ? at->part->place : NULL;
+	uint64_t vma = place ? place->vma : profile_vma(at->row);
 
 	hex_add_number(out, vma, at->v->wide_vma ? 16 : 8, '0');
 }
@@ -101,13 +109,12 @@ static void add_samples(const struct column_at *at, struct strbuf *out)
 
 static void add_children(const struct column_at *at, struct strbuf *out)
 {
-	strbuf_number(out, at->row->children ? at->row->children[at->class] : 0, 0);
+	strbuf_number(out, children_of(at), 0);
 }
 
 static void add_children_share(const struct column_at *at, struct strbuf *out)
 {
-	add_percent(at->row->children ? at->row->children[at->class] : 0,
-		    view_whole(at->v, at->class), out);
+	add_percent(children_of(at), view_whole(at->v, at->class), out);
 }
 
 static void add_cumulated(const struct column_at *at, struct strbuf *out)

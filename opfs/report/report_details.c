@@ -74,7 +74,7 @@ static void add_places(struct details *d, const struct profile_row *row,
 			d->spots && lines_at(d->spots, row->image, row->hits[i], &line)
 				? &line
 				: NULL;
-		part.samples = row->hit_samples + i * p->nr_classes;
+		part.samples = profile_hit_samples(row, i, p->nr_classes);
 		column_part(&d->table, &part, out);
 	}
 }

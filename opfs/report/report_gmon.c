@@ -155,7 +155,7 @@ static int add_row(struct gmon *g, const struct report_job *job,
 	if (!is_shown(job, row, class))
 		return row->samples[class] ? gmon_nobody(g, row->samples[class]) : 0;
 	for (size_t i = 0; i < row->nr_hits && !rc; i++) {
-		uint64_t count = row->hit_samples[i * p->nr_classes + class];
+		uint64_t count = profile_hit_samples(row, i, p->nr_classes)[class];
 
 		if (count)
 			rc = gmon_sample(g, profile_hit_vma(p, row, i), row->sym->vma,

@@ -251,7 +251,7 @@ static void add_hits(struct doc *d, const struct profile_row *row)
 		json_number(j, row->hits[i] - (row->sym ? row->sym->off : 0));
 		json_key(j, "vma");
 		json_address(j, profile_hit_vma(d->view.p, row, i));
-		add_counts(d, "samples", &row->hit_samples[i * nr_classes]);
+		add_counts(d, "samples", profile_hit_samples(row, i, nr_classes));
 		if (d->lines.hits)
 			add_place(d, report_line_of_hit(&d->lines, row, i, &at) ? &at
 										: NULL);

@@ -16,7 +16,9 @@
 /* What rows are ordered by, and measured with the threshold. */
 static const uint64_t *weight(const struct view *v, const struct profile_row *row)
 {
-	return v->options.children && row->children ? row->children : row->samples;
+	return v->options.children && row->has_children
+		       ? profile_children(row, v->p->nr_classes)
+		       : row->samples;
 }
 
 static int by_samples(const struct view *v, const struct profile_row *a,
@@ -52,7 +54,7 @@ static int by_vma(const struct view *v, const struct profile_row *a,
 		  const struct profile_row *b)
 {
 	(void)v;
-	return view_compare(a->vma, b->vma);
+	return view_compare(profile_vma(a), profile_vma(b));
 }
 
 /* Rows without a file first, then by name of the file, then by line. */
@@ -177,11 +179,11 @@ static int compare_from(const struct view *v, size_t first, const struct profile
  * bytes at a time, and all other keys only among those that are equal there as well.
  */
 struct sorter {
-	const struct view *v;
+	struct view *v;
 	/* of the names of images that rows have; equal names have equal ranks */
 	uint32_t *ranks;
 	uint32_t *debug;         /* for every row's place in the source, or NULL */
-	struct sort_item *items; /* a: which row of @v */
+	struct sort_item *items; /* of v->nr_rows; a: which row of the profile */
 	struct sort_item *spare;
 	size_t nr_packed; /* how many keys are packed */
 };
@@ -194,6 +196,11 @@ static void sorter_fini(struct sorter *s)
 	free(s->spare);
 }
 
+static const struct profile_row *row_at(const struct sorter *s, size_t i)
+{
+	return &s->v->p->rows[s->items[i].a];
+}
+
 static int compare_names(const void *x, const void *y, void *ctx)
 {
 	const struct view *v = ctx;
@@ -203,8 +210,9 @@ static int compare_names(const void *x, const void *y, void *ctx)
 }
 
 /* Only the images that rows have: a session may have many more. */
-static uint32_t *rank_images(struct view *v)
+static uint32_t *rank_images(const struct sorter *s)
 {
+	struct view *v = s->v;
 	size_t max = v->p->cat->nr_images + 1, nr = 0;
 	CLEANUP(free_ptr) uint32_t *ranks = calloc(max, sizeof(*ranks));
 	CLEANUP(free_ptr) uint32_t *order = calloc(max, sizeof(*order));
@@ -212,7 +220,8 @@ static uint32_t *rank_images(struct view *v)
 	if (!ranks || !order)
 		return NULL;
 	for (size_t i = 0; i < 2 * v->nr_rows; i++) {
-		uint32_t image = i % 2 ? v->rows[i / 2]->app : v->rows[i / 2]->image;
+		const struct profile_row *row = row_at(s, i / 2);
+		uint32_t image = i % 2 ? row->app : row->image;
 
 		if (!ranks[image]++)
 			order[nr++] = image;
@@ -238,7 +247,7 @@ static bool ranks_places(const struct view *v)
 
 struct placed {
 	struct line_place at;
-	size_t i; /* in v->rows */
+	size_t i; /* in the sorter's items */
 };
 
 static int compare_placed(const void *x, const void *y)
@@ -249,8 +258,9 @@ static int compare_placed(const void *x, const void *y)
 }
 
 /* NULL: out of memory. */
-static uint32_t *rank_places(const struct view *v)
+static uint32_t *rank_places(const struct sorter *s)
 {
+	const struct view *v = s->v;
 	CLEANUP(free_ptr) struct placed *all = calloc(v->nr_rows + 1, sizeof(*all));
 	uint32_t *ranks = calloc(v->nr_rows + 1, sizeof(*ranks));
 	uint32_t rank = 0;
@@ -260,7 +270,7 @@ static uint32_t *rank_places(const struct view *v)
 		return NULL;
 	}
 	for (size_t i = 0; i < v->nr_rows; i++) {
-		place_of(v, v->rows[i], &all[i].at);
+		place_of(v, row_at(s, i), &all[i].at);
 		all[i].i = i;
 	}
 	qsort(all, v->nr_rows, sizeof(*all), compare_placed);
@@ -280,7 +290,7 @@ static bool is_number(const struct sorter *s, enum view_key key)
 
 static uint64_t key_number(const struct sorter *s, enum view_key key, size_t i)
 {
-	const struct profile_row *row = s->v->rows[i];
+	const struct profile_row *row = row_at(s, i);
 
 	switch (key) {
 	case VIEW_BY_SAMPLES:
@@ -292,47 +302,50 @@ static uint64_t key_number(const struct sorter *s, enum view_key key, size_t i)
 	case VIEW_BY_DEBUG:
 		return s->debug[i];
 	default:
-		return row->vma;
+		return profile_vma(row);
 	}
 }
 
-/* Appends the number of a key to those that are packed.  False: it has no room. */
-static bool pack_key(struct sorter *s, enum view_key key, unsigned *used)
-{
-	uint64_t least = UINT64_MAX, most = 0;
-	unsigned bits;
-
-	for (size_t i = 0; i < s->v->nr_rows; i++) {
-		uint64_t n = key_number(s, key, i);
-
-		least = n < least ? n : least;
-		most = n > most ? n : most;
-	}
-	if (least >= most) /* all are equal, or there are none */
-		return true;
-	bits = 64 - (unsigned)__builtin_clzll(most - least);
-	if (*used + bits > 64)
-		return false;
-	for (size_t i = 0; i < s->v->nr_rows; i++) {
-		uint64_t n = key_number(s, key, i), before = s->items[i].key;
-
-		n = s->v->options.reverse ? most - n : n - least;
-		s->items[i].key = *used ? before << bits | n : n;
-	}
-	*used += bits;
-	return true;
-}
-
+/* Packs the first keys, as many as are numbers and have room together. */
 static void pack_keys(struct sorter *s)
 {
-	const enum view_key *keys = s->v->options.sort;
+	struct {
+		uint64_t least, most;
+		unsigned bits; /* 0: it is the same for all */
+	} keys[VIEW_NR_KEYS];
+	const enum view_key *sort = s->v->options.sort;
+	size_t nr_rows = s->v->nr_rows, nr = 0;
 	unsigned used = 0;
 
-	for (size_t i = 0; i < s->v->nr_rows; i++)
-		s->items[i].a = (uint32_t)i;
-	while (s->nr_packed < VIEW_NR_KEYS && is_number(s, keys[s->nr_packed]) &&
-	       pack_key(s, keys[s->nr_packed], &used))
-		s->nr_packed++;
+	for (; nr < VIEW_NR_KEYS && is_number(s, sort[nr]); nr++)
+		keys[nr].least = UINT64_MAX, keys[nr].most = 0;
+	for (size_t i = 0; i < nr_rows; i++)
+		for (size_t k = 0; k < nr; k++) {
+			uint64_t n = key_number(s, sort[k], i);
+
+			keys[k].least = n < keys[k].least ? n : keys[k].least;
+			keys[k].most = n > keys[k].most ? n : keys[k].most;
+		}
+	for (; s->nr_packed < nr && nr_rows; s->nr_packed++) {
+		uint64_t span = keys[s->nr_packed].most - keys[s->nr_packed].least;
+		unsigned bits = span ? 64 - (unsigned)__builtin_clzll(span) : 0;
+
+		if (used + bits > 64)
+			break;
+		keys[s->nr_packed].bits = bits;
+		used += bits;
+	}
+	for (size_t i = 0; i < nr_rows; i++) {
+		uint64_t packed = 0;
+
+		for (size_t k = 0; k < s->nr_packed; k++) {
+			uint64_t n = key_number(s, sort[k], i);
+
+			n = s->v->options.reverse ? keys[k].most - n : n - keys[k].least;
+			packed = (keys[k].bits < 64 ? packed << keys[k].bits : 0) | n;
+		}
+		s->items[i].key = packed;
+	}
 }
 
 struct rest { /* what decides among equal rows */
@@ -344,8 +357,8 @@ static int compare_rest(const void *x, const void *y, void *ctx)
 {
 	const struct sort_item *a = x, *b = y;
 	const struct rest *rest = ctx;
-	int order = compare_from(rest->v, rest->first_key, rest->v->rows[a->a],
-				 rest->v->rows[b->a]);
+	const struct profile_row *rows = rest->v->p->rows;
+	int order = compare_from(rest->v, rest->first_key, &rows[a->a], &rows[b->a]);
 
 	if (!order)
 		return view_compare(a->a, b->a);
@@ -389,9 +402,15 @@ static void sort_names(const struct sorter *s, struct sort_item *items, size_t n
 		       size_t at)
 {
 	uint64_t flip = s->v->options.reverse ? UINT64_MAX : 0;
+	const struct profile_row *rows = s->v->p->rows;
 
-	for (size_t i = 0; i < nr; i++)
-		items[i].key = name_part(s->v->rows[items[i].a]->name, at) ^ flip;
+	for (size_t i = 0; i < nr; i++) {
+		if (i + VIEW_SOON < nr)
+			__builtin_prefetch(&rows[items[i + VIEW_SOON].a]);
+		if (i + VIEW_SOON / 2 < nr)
+			__builtin_prefetch(rows[items[i + VIEW_SOON / 2].a].name + at);
+		items[i].key = name_part(rows[items[i].a].name, at) ^ flip;
+	}
 	sort_items(items, nr, s->spare);
 	for (size_t i = 0, end; i < nr; i = end) {
 		end = equal_end(items, nr, i);
@@ -419,29 +438,6 @@ static void sort_all(const struct sorter *s)
 		else if (end - i > 1)
 			sort_rest(s, s->items + i, end - i, next);
 	}
-}
-
-/* Sorts v->rows as v->options say, all keys of which are set.  0 or -ENOMEM. */
-static int sort_rows(struct view *v)
-{
-	CLEANUP(sorter_fini)
-	struct sorter s = {
-		.v = v,
-		.ranks = rank_images(v),
-		.debug = ranks_places(v) ? rank_places(v) : NULL,
-		.items = calloc(v->nr_rows + 1, sizeof(*s.items)),
-		.spare = malloc((v->nr_rows + 1) * sizeof(*s.spare)),
-	};
-	const struct profile_row **rows = (void *)s.spare;
-
-	if (!s.ranks || !s.items || !s.spare || (ranks_places(v) && !s.debug))
-		return -ENOMEM;
-	pack_keys(&s);
-	sort_all(&s);
-	memcpy(rows, v->rows, v->nr_rows * sizeof(*rows));
-	for (size_t i = 0; i < v->nr_rows; i++)
-		v->rows[i] = rows[s.items[i].a];
-	return 0;
 }
 
 const char *view_image_name(const struct profile *p, const struct view_options *o,
@@ -512,7 +508,7 @@ static bool reaches(const struct view *v, const struct profile_row *row)
 static void note_columns(struct view *v, const struct profile_row *row)
 {
 	v->show_image = v->show_image || row->image != row->app;
-	v->wide_vma = v->wide_vma || row->vma > UINT32_MAX;
+	v->wide_vma = v->wide_vma || profile_vma(row) > UINT32_MAX;
 }
 
 /* With only_called: which rows are at the ends of arcs that are shown.  free() */
@@ -533,8 +529,9 @@ static bool *find_called(const struct view *v)
 	return called;
 }
 
-static void choose_rows(struct view *v, const bool *called)
+static void choose_rows(struct sorter *s, const bool *called)
 {
+	struct view *v = s->v;
 	const struct profile *p = v->p;
 	size_t n = 0;
 
@@ -553,15 +550,15 @@ static void choose_rows(struct view *v, const bool *called)
 			view_add_samples(v->totals, row->samples, p->nr_classes);
 		if (row->was)
 			view_add_samples(v->was_totals, row->was, p->nr_classes);
-		v->rows[n++] = row;
+		s->items[n++].a = (uint32_t)i;
 	}
 	for (size_t i = 0; i < n; i++) {
-		const struct profile_row *row = v->rows[i];
+		const struct profile_row *row = row_at(s, i);
 
 		if (!reaches(v, row))
 			continue;
 		note_columns(v, row);
-		v->rows[v->nr_rows++] = row;
+		s->items[v->nr_rows++].a = s->items[i].a;
 	}
 }
 
@@ -587,34 +584,54 @@ static bool several_apps(const struct view *v, const struct profile *p)
 
 /* Where what is shown is of several applications; also if each has classes of its own,
  * but that a filter made the profile. */
-static bool shows_apps(const struct view *v)
+static bool shows_apps(const struct sorter *s)
 {
+	const struct view *v = s->v;
 	const struct profile *all = v->p;
 	bool differ = false;
 
 	for (size_t i = 1; i < v->nr_rows && !differ; i++)
-		differ = v->rows[i]->app != v->rows[0]->app;
+		differ = row_at(s, i)->app != row_at(s, 0)->app;
 	while (all->parent && differ)
 		all = all->parent;
 	return differ && (several_apps(v, v->p) || several_apps(v, all));
 }
 
+/* Chooses rows and sorts them as v->options say, all keys of which are set. */
+static int choose_and_sort(struct sorter *s)
+{
+	struct view *v = s->v;
+	size_t nr = v->p->nr_rows;
+	CLEANUP(free_ptr) bool *called = find_called(v);
+
+	s->items = malloc((nr + 1) * sizeof(*s->items));
+	if (!called || !s->items)
+		return -ENOMEM;
+	choose_rows(s, called);
+	v->show_app = shows_apps(s);
+	s->ranks = rank_images(s);
+	s->debug = ranks_places(v) ? rank_places(s) : NULL;
+	s->spare = malloc((v->nr_rows + 1) * sizeof(*s->spare));
+	if (!s->ranks || !s->spare || (ranks_places(v) && !s->debug))
+		return -ENOMEM;
+	pack_keys(s);
+	sort_all(s);
+	v->rows = (void *)TAKE(s->spare); /* needed no more, and large enough */
+	for (size_t i = 0; i < v->nr_rows; i++)
+		v->rows[i] = row_at(s, i);
+	return 0;
+}
+
 int view_init(struct view *v, const struct profile *p, const struct view_options *o)
 {
-	CLEANUP(free_ptr) bool *called = NULL;
+	CLEANUP(sorter_fini) struct sorter s = { .v = v };
 
 	*v = (struct view){ .p = p, .options = *o };
 	complete_keys(&v->options);
-	called = find_called(v);
-	v->rows = calloc(p->nr_rows + 1, sizeof(*v->rows));
 	v->totals = calloc(p->nr_classes + 1, sizeof(*v->totals));
 	v->was_totals = calloc(p->nr_classes + 1, sizeof(*v->was_totals));
-	if (v->rows && v->totals && v->was_totals && called) {
-		choose_rows(v, called);
-		v->show_app = shows_apps(v);
-		if (!sort_rows(v))
-			return 0;
-	}
+	if (v->totals && v->was_totals && !choose_and_sort(&s))
+		return 0;
 	view_fini(v);
 	return -ENOMEM;
 }

@@ -119,8 +119,8 @@ static inline void view_fetch(const struct profile_row *row)
 	__builtin_prefetch(row->sym);
 	for (uint32_t i = 0; i < row->nr_hits && i < 2 * VIEW_SOON; i += VIEW_SOON) {
 		__builtin_prefetch(row->hits + i);
-		__builtin_prefetch(row->hit_samples + 2 * i);
-		__builtin_prefetch(row->hit_samples + 2 * i + VIEW_SOON);
+		__builtin_prefetch(row->hits + row->nr_hits + 2 * i);
+		__builtin_prefetch(row->hits + row->nr_hits + 2 * i + VIEW_SOON);
 	}
 }
 

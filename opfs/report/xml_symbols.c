@@ -153,7 +153,7 @@ static void add_symbol(const struct tables *t, const struct xml_symbol *sym)
 	strbuf_putc(t->out, '"');
 	if (report_line_of_row(t->lines, sym->row, &at))
 		add_place(&at, NULL, t->out);
-	add_address(t, "startingaddr", sym->row->vma);
+	add_address(t, "startingaddr", profile_vma(sym->row));
 	strbuf_puts(t->out, "/>\n");
 }
 
@@ -171,7 +171,7 @@ static void add_row_details(const struct tables *t, const struct profile_row *ro
 		if (report_line_of_hit(t->lines, row, i, &at))
 			add_place(&at, file, t->out);
 		strbuf_puts(t->out, ">\n");
-		t->counts(t->ctx, &row->hit_samples[i * p->nr_classes]);
+		t->counts(t->ctx, profile_hit_samples(row, i, p->nr_classes));
 		strbuf_puts(t->out, "</detaildata>\n");
 	}
 }
@@ -297,7 +297,7 @@ static int add_bytestable(const struct tables *t)
 static bool is_wide(const struct xml_symbols *s)
 {
 	for (uint32_t i = 0; i < s->nr_ids; i++)
-		if (s->symbols[s->by_id[i]].row->vma > UINT32_MAX)
+		if (profile_vma(s->symbols[s->by_id[i]].row) > UINT32_MAX)
 			return true;
 	return false;
 }

@@ -20,8 +20,10 @@ static const char *raw_name(const struct profile_row *row)
 
 bool tree_is_named(const struct profile_row *row, const char *name)
 {
+	const char *in_trees = profile_in_trees(row);
+
 	return !strcmp(row->name, name) || !strcmp(raw_name(row), name) ||
-	       (row->in_trees && !strcmp(row->in_trees, name));
+	       (in_trees && !strcmp(in_trees, name));
 }
 
 /* ---- names as they are listed */
@@ -184,7 +186,9 @@ static bool matches(const struct spec_item *item, const char *name)
 /* By the name that call trees have for it? */
 static bool is_in_trees(const struct spec_item *item, const struct profile_row *row)
 {
-	return row->in_trees && matches(item, row->in_trees);
+	const char *name = profile_in_trees(row);
+
+	return name && matches(item, name);
 }
 
 /* symbol: names as they are, demangled, and as they are listed. */

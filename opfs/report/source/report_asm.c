@@ -76,7 +76,8 @@ static void take_hits(struct asm_text *t, const struct asm_unit *u, uint64_t end
 
 		for (; t->at[i] < r->nr_hits && r->hits[t->at[i]] < end; t->at[i]++)
 			for (size_t c = 0; c < nr_classes; c++)
-				t->sum[c] += r->hit_samples[t->at[i] * nr_classes + c];
+				t->sum[c] +=
+					profile_hit_samples(r, t->at[i], nr_classes)[c];
 	}
 }
 
@@ -161,7 +162,7 @@ static void add_title(const struct asm_text *t, const struct asm_unit *u)
 	const struct profile_row *row = u->rows[0];
 
 	if (row->sym) {
-		hex_add_number(t->out, row->vma, 16, '0');
+		hex_add_number(t->out, profile_vma(row), 16, '0');
 		strbuf_puts(t->out, " <");
 		escape_text(t->out, sym_name(row->sym));
 		strbuf_puts(t->out, ">: ");
@@ -176,7 +177,7 @@ static void add_title(const struct asm_text *t, const struct asm_unit *u)
 /* The highest address that the unit shows. */
 static uint64_t end_of(const struct profile *p, const struct asm_unit *u)
 {
-	uint64_t end = u->rows[0]->vma;
+	uint64_t end = profile_vma(u->rows[0]);
 
 	for (size_t i = 0; !asm_reason(u, p) && i < u->nr_ranges; i++) {
 		const struct sym_code *c = &u->code->codes[u->first_code + i];

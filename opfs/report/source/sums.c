@@ -210,7 +210,7 @@ static int add_hits(struct source_sums *b, const struct profile_row *row)
 			rc = end_run(b);
 		b->run_row = at;
 		for (size_t c = 0; c < b->nr; c++)
-			b->run[c] += row->hit_samples[i * b->nr + c];
+			b->run[c] += profile_hit_samples(row, i, b->nr)[c];
 	}
 	return rc ? rc : end_run(b);
 }

@@ -26,8 +26,7 @@ struct world {
 	struct profile_image images[8];
 };
 
-static const uint64_t hits_outside[] = { 0x10, 0x400, 0x410, 0x500 };
-static const uint64_t ones[] = { 1, 1, 1, 1 };
+static const uint64_t hits_outside[] = { 0x10, 0x400, 0x410, 0x500, 1, 1, 1, 1 };
 
 /* hot is in two applications, cold in one, and there is something outside of both. */
 static void make(struct world *w, double threshold)
@@ -48,7 +47,7 @@ static void make(struct world *w, double threshold)
 	w->rows[3] = (struct profile_row){ .app = app,
 					   .kind = PROFILE_ROW_NONE,
 					   .hits = hits_outside,
-					   .hit_samples = ones,
+
 					   .nr_hits = 4 };
 	for (size_t i = 0; i < 4; i++) {
 		w->rows[i].image = lib;

@@ -15,6 +15,7 @@ static char *table(struct fake *f, const struct view_options *o)
 	struct view v;
 	struct column_table t;
 
+	p->rows[0].kind = PROFILE_ROW_SYMBOL;
 	p->rows[0].vma = 0x1234;
 	cr_assert_eq(view_init(&v, p, o), 0);
 	cr_assert_eq(column_table_init(&t, &v), 0);
@@ -74,6 +75,7 @@ Test(column, one_address_over_32_bits_widens_all)
 	fake_file(&f, "/bin/a", "/bin/a", &cycles, 3);
 	fake_file(&f, "/bin/a", "/bin/b", &cycles, 2);
 	p = fake_load(&f, PROFILE_SYMBOLS);
+	p->rows[0].kind = p->rows[1].kind = PROFILE_ROW_SYMBOL;
 	p->rows[0].vma = 0xffffffff81000000;
 	p->rows[1].vma = 0x10;
 	cr_assert_eq(view_init(&v, p, &(struct view_options){ .show_address = true }), 0);

@@ -112,12 +112,12 @@ Test(profile_arcs, hits_are_sums_by_offset_and_event)
 	cr_expect_eq(row->hits[0], 0x110);
 	cr_expect_eq(row->hits[1], 0x118);
 	cr_expect_eq(row->hits[2], 0x11f);
-	cr_expect_eq(row->hit_samples[0], 10);
-	cr_expect_eq(row->hit_samples[1], 0);
-	cr_expect_eq(row->hit_samples[2], 0);
-	cr_expect_eq(row->hit_samples[3], 64);
-	cr_expect_eq(row->hit_samples[4], 1);
-	cr_expect_eq(row->hit_samples[5], 32);
+	cr_expect_eq(profile_hit_samples(row, 0, 2)[0], 10);
+	cr_expect_eq(profile_hit_samples(row, 0, 2)[1], 0);
+	cr_expect_eq(profile_hit_samples(row, 1, 2)[0], 0);
+	cr_expect_eq(profile_hit_samples(row, 1, 2)[1], 64);
+	cr_expect_eq(profile_hit_samples(row, 2, 2)[0], 1);
+	cr_expect_eq(profile_hit_samples(row, 2, 2)[1], 32);
 	cr_expect_eq(profile_hit_vma(p, row, 2), 0x111f);
 	row = row_of("/bin/demo", "(no symbol)");
 	cr_assert_not_null(row);
@@ -165,7 +165,7 @@ Test(profile_arcs, many_hits_in_any_order_are_sorted_and_none_is_lost)
 
 		for (size_t i = 0; i < row->nr_hits; i++) {
 			cr_assert(!i || row->hits[i] > row->hits[i - 1]);
-			sum += row->hit_samples[i];
+			sum += profile_hit_samples(row, i, 1)[0];
 		}
 	}
 	cr_expect_eq(sum, want);

@@ -170,20 +170,18 @@ static void begin(struct made *m, size_t nr, struct sym_lines *lines)
 {
 	struct profile_row *row;
 	struct profile *p;
-	uint64_t *hits, *samples;
+	uint64_t *hits;
 
 	fake_init(&m->f);
 	fake_file(&m->f, "/bin/a", "/bin/a", &event, nr);
 	p = fake_load(&m->f, PROFILE_SYMBOLS);
-	hits = arena_calloc(&p->arena, nr, sizeof(*hits));
-	samples = arena_calloc(&p->arena, nr, sizeof(*samples));
+	hits = arena_calloc(&p->arena, nr, 2 * sizeof(*hits));
 	for (size_t i = 0; i < nr; i++) {
 		hits[i] = i;
-		samples[i] = 1;
+		hits[nr + i] = 1;
 	}
 	row = &p->rows[0];
 	row->hits = hits;
-	row->hit_samples = samples;
 	row->nr_hits = nr;
 	row->samples[0] = nr;
 	m->o = (struct options){ .inlines = true };
