@@ -70,12 +70,12 @@ static void add_text(const char *text, enum escape_format format, ascii_escape *
 		     struct strbuf *out)
 {
 	const unsigned char *s = (const unsigned char *)text;
-	size_t left = strlen(text), plain = 0;
+	size_t plain = 0;
 	char room[8];
 
-	while (plain += escape_plain_len((const char *)s + plain, format), left > plain) {
+	while (plain += escape_plain_len((const char *)s + plain, format), s[plain]) {
 		const unsigned char *at = s + plain;
-		size_t len = utf8_len(at, left - plain);
+		size_t len = utf8_len(at, strnlen((const char *)at, UTF8_MAX));
 		const char *instead = len == 1 ? escape(*at, room) : NULL;
 
 		if (len && !instead && !replaced(at, len)) {
@@ -88,7 +88,6 @@ static void add_text(const char *text, enum escape_format format, ascii_escape *
 		else
 			add_byte(*at, out);
 		s += plain + 1;
-		left -= plain + 1;
 		plain = 0;
 	}
 	strbuf_add(out, s, plain);
