@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What large sessions cost, counted in system calls.
+# What large sessions cost, counted in system calls, allocations and bytes.
 
 bats_require_minimum_version 1.5.0
 load ../lib/need
@@ -39,4 +39,90 @@ calls() {
 	echo "$few $many"
 	[ $((many - few)) -ge 5000 ]
 	[ $((many - few)) -lt 6000 ]
+}
+
+# functions NUMBER LENGTH: a program "code" of so many functions with names of so many
+# bytes, and a session with samples in each of them, in two columns.
+functions() {
+	python3 - "$1" "$2" <<-'END' | "${CC:-gcc}" -x assembler -nostdlib -static \
+		-Wl,-e0 -o code -
+	import sys
+	print(".text")
+	for i in range(int(sys.argv[1])):
+	    name = ("f%d_" % i).ljust(int(sys.argv[2]), "x")
+	    print(".globl %s\n.type %s,@function\n%s: .skip 16\n.size %s,16"
+	          % (name, name, name, name))
+	END
+	python3 - "$1" "$PWD/code" "$(offset_of code f0_"$(printf '%*s' $(($2 - 3)) |
+		tr ' ' x)")" <<-'END' | mksession
+	import json, sys
+	at = int(sys.argv[3], 16)
+	samples = {hex(at + 16 * i): 1 + i % 7 for i in range(int(sys.argv[1]))}
+	print(json.dumps([{"app": sys.argv[2], "event": e, "samples": samples}
+	                  for e in ("CYCLES", "MISSES")]))
+	END
+}
+
+# allocations FILE: how many are made for it by opfs, which knows what helpers say
+allocations() {
+	export OPFS_CACHE_DIR=$PWD/cache
+	opfs cat "current/$1" >out
+	OPFS_TEST_ALLOCATIONS=number LD_PRELOAD="$PWD/allocations.so" \
+		"$OPFS_BIN/opfs" cat --session-dir s "current/$1" >out
+	cat number
+}
+
+@test "rows of reports are not allocated one by one" {
+	can_preload
+	"${CC:-gcc}" -O2 -shared -fPIC -o allocations.so \
+		"$OPFS_TOP/tests/programs/allocations.c"
+	declare -A few
+	functions 1000 20
+	for name in report details report.tsv report.json report.xml; do
+		few[$name]=$(allocations $name)
+		[ "${few[$name]}" -gt 50 ]
+		grep -q f999_ out
+	done
+	functions 21000 20
+	for name in "${!few[@]}"; do
+		many=$(allocations "$name")
+		grep -q f20999_ out
+		echo "$name: ${few[$name]} $many"
+		# blocks, and arrays that double
+		[ $((many - few[$name])) -lt 50 ]
+	done
+}
+
+@test "cat writes a long text once, by large pieces, and to no other file" {
+	need_command strace
+	functions 2000 9000
+	# nobody can look for leaks beneath strace
+	OPFS_CACHE_DIR='' ASAN_OPTIONS=${ASAN_OPTIONS-}:detect_leaks=0 \
+		strace -f -y -qq -o calls \
+		-e trace=write,writev,pwrite64,pwritev,sendfile,copy_file_range,splice \
+		-e signal=none "$OPFS_BIN/opfs" cat --session-dir s current/report >out
+	size=$(stat -c %s out)
+	[ "$size" -gt $((16 << 20)) ]
+	# a call that another process interrupts is told in two lines
+	awk -v out="$PWD/out" -v size="$size" '
+		/unfinished/ { on[$1] = $0; next }
+		/resumed/ { $0 = on[$1] " " $0 }
+		match($0, /[a-z0-9]+\([0-9]+<\/[^>]*>/) {
+			file = substr($0, RSTART, RLENGTH)
+			sub(/^[^<]*</, "", file)
+			sub(/>$/, "", file)
+			if (file ~ /^\/(dev|proc)\//)
+				next
+			bytes[file] += $NF
+			calls[file]++
+		}
+		END {
+			for (file in bytes)
+				print file, bytes[file], calls[file]
+			for (file in bytes)
+				if (file != out) # helpers keep symbols in one
+					others += bytes[file]
+			exit others > size / 100 || bytes[out] != size ||
+			     calls[out] > size / 65536 + 2
+		}' calls
 }

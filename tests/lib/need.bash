@@ -15,6 +15,11 @@ need_command() {
 	done
 }
 
+# Preloading into programs that are built with sanitizers is refused by these.
+can_preload() {
+	[ -z "${OPFS_SAN-}" ] || skip "nothing can be preloaded with sanitizers"
+}
+
 need_programs() {
 	local p
 

@@ -117,11 +117,6 @@ helpers_were_good() {
 	jq -e '.left == []' "$report" >/dev/null || { echo "helpers are left"; return 1; }
 }
 
-# Preloading into programs that are built with sanitizers is refused by these.
-can_preload() {
-	[ -z "${OPFS_SAN-}" ] || skip "nothing can be preloaded with sanitizers"
-}
-
 # found PROGRAM MS: does work() of it have the samples that so much CPU time makes, no
 # more (by 4.5 standard deviations), and nine in ten of all but those of warm() and of
 # the kernel?  Samples that are filed where the program was not are among the rest.
