@@ -84,10 +84,12 @@ int file_slurp_fd(int fd, const char *name, size_t max, struct strbuf *out,
 		else if (n == 0)
 			break;
 		else if (n > 0)
-			out->data[out->len += (size_t)n] = '\0';
+			out->len += (size_t)n;
 	}
 	if (rc)
-		strbuf_truncate(out, start);
+		out->len = start;
+	if (out->data)
+		out->data[out->len] = '\0';
 	return rc;
 }
 

@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,22 @@ static unsigned long long bytes_read(void)
 
 	cr_assert_eq(file_slurp(AT_FDCWD, "/proc/self/io", 1 << 16, &b, &e), 0);
 	return strtoull(strbuf_str(&b) + strlen("rchar: "), NULL, 10);
+}
+
+Test(file, what_was_read_is_a_string_also_if_it_is_empty)
+{
+	CLEANUP(strbuf_fini) struct strbuf b = { 0 };
+
+	mallopt(M_PERTURB, 0x55); /* new memory has other bytes than zero */
+	cr_assert_eq(file_replace(at, "f", "", 0, 0644, 0, &e), 0);
+	cr_expect_eq(file_slurp(at, "f", 100, &b, &e), 0);
+	cr_expect_str_empty(strbuf_str(&b));
+	strbuf_puts(&b, "kept");
+	cr_assert_eq(file_replace(at, "f", "12345", 5, 0644, 0, &e), 0);
+	cr_expect_eq(file_slurp(at, "f", 4, &b, &e), -EFBIG);
+	cr_expect_str_eq(strbuf_str(&b), "kept");
+	cr_expect_eq(file_slurp(at, "f", 5, &b, &e), 0);
+	cr_expect_str_eq(strbuf_str(&b), "kept12345");
 }
 
 Test(file, what_is_too_large_is_not_read)
