@@ -16,7 +16,7 @@
 
 enum {
 	ROUND_MS = 100,      /* how often rings are looked at, */
-	QUIET_MS = 500,      /* while nothing is in them, */
+	QUIET_MS = 500,      /* while processes do nothing but run, */
 	ASKING_MS = 5,       /* and for answers, while questions are open, */
 	ASKING_MOST_MS = 40, /* if none comes */
 	USUAL_FRAMES = 512,  /* of a stack that is unwound, unless others are asked for */

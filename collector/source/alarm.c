@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collector/source/alarm.h"
 
-#include <stdbool.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -68,10 +67,13 @@ void coll_alarm_fini(struct coll_alarm *a)
 	a->epoll = -1;
 }
 
-void coll_forget_wakeups(int epoll)
+bool coll_forget_wakeups(int epoll)
 {
 	struct epoll_event events[16];
+	int nr = epoll < 0 ? 0 : epoll_wait(epoll, events, 16, 0);
+	bool any = nr > 0;
 
-	while (epoll_wait(epoll, events, 16, 0) == 16)
-		;
+	while (nr == 16)
+		nr = epoll_wait(epoll, events, 16, 0);
+	return any;
 }

@@ -2,6 +2,8 @@
 #ifndef COLLECTOR_SOURCE_ALARM_H
 #define COLLECTOR_SOURCE_ALARM_H
 
+#include <stdbool.h>
+
 #include "base/ids.h"
 #include "base/vec.h"
 
@@ -21,7 +23,8 @@ struct coll_alarm {
 void coll_alarm_init(struct coll_alarm *a, int rings, const struct ids *cpus);
 void coll_alarm_fini(struct coll_alarm *a); /* accepts { -1 } */
 
-/* Takes what descriptors in @epoll told, where each is told once. */
-void coll_forget_wakeups(int epoll);
+/* Takes what descriptors in @epoll told, where each is told once; -1: there is none.
+ * True if there was anything. */
+bool coll_forget_wakeups(int epoll);
 
 #endif

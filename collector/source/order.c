@@ -61,11 +61,3 @@ int coll_order_round(struct coll_order *o, uint64_t now_ns, coll_order_take take
 	}
 	return rc ? rc : full;
 }
-
-bool coll_order_empty(const struct coll_order *o)
-{
-	for (size_t i = 0; i < o->nr; i++)
-		if (coll_ring_backlog(&o->rings[i]))
-			return false;
-	return true;
-}

@@ -32,7 +32,4 @@ typedef int (*coll_order_take)(void *ctx, const void *rec, size_t len);
 int coll_order_round(struct coll_order *o, uint64_t now_ns, coll_order_take take,
 		     void *ctx);
 
-/* Nothing was written that was not handed over, as far as the last look tells. */
-bool coll_order_empty(const struct coll_order *o);
-
 #endif

@@ -55,6 +55,7 @@ struct perf_source {
 	struct coll_alarm alarm;
 	size_t pages;
 	bool on_exec;
+	bool news; /* the drain that is going on found more than samples */
 	uint64_t lost_told, tasks_told; /* of records lost */
 	coll_consume consume;           /* of the drain that is going on */
 	void *ctx;
@@ -171,6 +172,7 @@ static int take(void *ctx, const void *data, size_t len)
 	}
 	if (rec.kind == COLL_REC_NONE)
 		return 0;
+	s->news |= rec.kind != COLL_REC_SAMPLE;
 	if (rec.kind == COLL_REC_LOST && is_of_tasks(s)) {
 		rec.why = SPEC_STAT_TASKS_LOST;
 		s->tasks_told += rec.lost;
@@ -180,36 +182,36 @@ static int take(void *ctx, const void *data, size_t len)
 	return s->consume(s->ctx, &rec);
 }
 
-/* Are all rings empty, and does whoever waits hear of the next program? */
-static bool is_quiet(struct perf_source *s)
+/* Did no process begin, end or map anything, and does whoever waits hear of the next one
+ * that begins?  @woken: he just did. */
+static bool is_quiet(const struct perf_source *s, bool woken)
 {
-	if (s->alarm.epoll < 0 || !coll_order_empty(&s->order))
-		return false;
-	if (s->base.quiet)
-		return true;
-	/* what was before is seen below, and what comes after that wakes him */
-	coll_forget_wakeups(s->alarm.epoll);
-	vec_for(&s->rings, r)
-		coll_ring_refresh(r);
-	return coll_order_empty(&s->order);
+	bool news = woken || s->news || s->alarm.epoll < 0;
+
+	for (size_t i = 0; i < s->rings.len && !news; i += 2) /* those of tasks */
+		news = coll_ring_backlog(&s->rings.data[i]) > 0;
+	return !news;
 }
 
 static int perf_drain(struct coll_source *base, bool all, coll_consume consume, void *ctx)
 {
 	struct perf_source *s = self(base);
 	uint64_t bad = s->order.bad;
+	bool woken;
 	int rc;
 
 	s->consume = consume;
 	s->ctx = ctx;
-	coll_forget_wakeups(perf_poll_fd(base));
+	woken = coll_forget_wakeups(s->epoll);
+	woken |= coll_forget_wakeups(s->alarm.epoll);
+	s->news = false;
 	rc = coll_order_round(&s->order, all ? UINT64_MAX : clock_mono_ns(), take, s);
 	if (rc >= 0 && s->order.bad != bad) {
 		struct coll_rec rec = { .kind = COLL_REC_LOST, .lost = 1 };
 
 		consume(ctx, &rec);
 	}
-	base->quiet = is_quiet(s);
+	base->quiet = is_quiet(s, woken);
 	return rc;
 }
 

@@ -46,8 +46,8 @@ struct coll_source_ops {
 struct coll_source {
 	const struct coll_source_ops *ops;
 	uint32_t copy_bytes; /* of each user stack at most, for unwinding; 0: none */
-	/* By the last drain(): nothing more is there, and poll_fd(), which may be another
-	 * than before, is readable as soon as a program begins. */
+	/* By the last drain(): no process did anything but run, and poll_fd(), which may
+	 * be another than before, is readable as soon as a program begins. */
 	bool quiet;
 };
 

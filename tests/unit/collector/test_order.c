@@ -105,12 +105,10 @@ Test(order, holds_back_what_another_cpu_may_still_precede)
 
 	ring_init(&rings[0]);
 	ring_init(&rings[1]);
-	cr_expect(coll_order_empty(&o));
 	make_sample(&b, 1, 1, 1, 50);
 	ring_put(&rings[0], &b);
 	coll_order_round(&o, 100, take, &seen);
 	cr_expect_eq(seen.nr, 0);
-	cr_expect_not(coll_order_empty(&o), "it is held back");
 	make_sample(&b, 1, 1, 1, 40);
 	ring_put(&rings[1], &b);
 	make_sample(&b, 1, 1, 1, 150);
@@ -119,7 +117,6 @@ Test(order, holds_back_what_another_cpu_may_still_precede)
 	cr_expect_eq(seen.nr, 2);
 	coll_order_round(&o, 300, take, &seen);
 	cr_expect_eq(seen.nr, 3);
-	cr_expect(coll_order_empty(&o));
 	coll_ring_fini(&rings[0]);
 	coll_ring_fini(&rings[1]);
 }
