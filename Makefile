@@ -348,7 +348,7 @@ analyze-sparse:
 	bench-daemon bench-daemon-files bench-busy bench-victim bench-soak bench-stacks \
 	bench-stacks-growth bench-inlines bench-unwind bench-small
 bench: bench-inserts bench-cfi bench-collect bench-costs bench-replay bench-small \
-	bench-report bench-reports bench-files bench-mount bench-stacks
+	bench-large bench-report bench-reports bench-files bench-mount bench-stacks
 bench-costs: all benches
 	$(Q)bench/costs.py $(O)/bin $(O)/bench/db_insert
 bench-inserts: benches
