@@ -11,6 +11,8 @@
 #include "base/cleanup.h"
 #include "base/vec.h"
 
+enum { ROOM = 16 * 1024 };
+
 void dirlist_fini(struct dirlist *l)
 {
 	vec_for(l, e)
@@ -18,7 +20,7 @@ void dirlist_fini(struct dirlist *l)
 	vec_fini(l);
 }
 
-static int add(struct dirlist *l, const struct dirent *de)
+static int add(struct dirlist *l, const struct dirent64 *de)
 {
 	struct dirlist_entry e = { .name = strdup(de->d_name), .type = de->d_type };
 
@@ -50,38 +52,42 @@ static void sort(struct dirlist *l)
 	l->len = kept;
 }
 
-int dirlist_read_types(int fd, struct dirlist *out)
+/* Adds the entries of one getdents64(2).  0 or -ENOMEM. */
+static int add_some(struct dirlist *l, const char *at, const char *end)
 {
-	CLEANUP(dirlist_fini) struct dirlist found = { 0 };
-	CLEANUP(close_dir) DIR *dir = NULL;
-	/* closedir() takes its descriptor along, and the position is shared */
-	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const struct dirent64 *de;
 	int rc = 0;
 
-	if (copy < 0)
-		return -errno;
-	dir = fdopendir(copy);
-	if (!dir) {
-		rc = -errno;
-		close(copy);
+	for (; at < end && !rc; at += de->d_reclen) {
+		de = (const struct dirent64 *)at;
+		if (strcmp(de->d_name, ".") != 0 && strcmp(de->d_name, "..") != 0)
+			rc = add(l, de);
 	}
-	while (!rc) {
-		struct dirent *de;
+	return rc;
+}
 
-		errno = 0;
-		de = readdir(dir);
-		if (!de && !errno)
-			break;
-		if (!de)
-			rc = -errno;
-		else if (strcmp(de->d_name, ".") != 0 && strcmp(de->d_name, "..") != 0)
-			rc = add(&found, de);
-	}
-	if (rc)
-		return rc;
+int dirlist_read_rest(int fd, struct dirlist *out)
+{
+	CLEANUP(dirlist_fini) struct dirlist found = { 0 };
+	_Alignas(struct dirent64) char some[ROOM];
+	ssize_t n;
+
+	while ((n = getdents64(fd, some, sizeof(some))) > 0)
+		if (add_some(&found, some, some + n))
+			return -ENOMEM;
+	if (n < 0)
+		return -errno;
 	sort(&found);
 	*out = TAKE(found);
 	return 0;
+}
+
+int dirlist_read_types(int fd, struct dirlist *out)
+{
+	/* the position would be shared with whoever else reads it */
+	CLEANUP(close_fd) int own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return own < 0 ? -errno : dirlist_read_rest(own, out);
 }
 
 int dirlist_read(int fd, struct names *out)

@@ -20,6 +20,9 @@ struct dirlist {
 	size_t len, cap;
 };
 int dirlist_read_types(int fd, struct dirlist *out);
+/* The same of a descriptor that nobody else uses, and from where it stands: one that was
+ * just opened.  That takes three system calls fewer. */
+int dirlist_read_rest(int fd, struct dirlist *out);
 void dirlist_fini(struct dirlist *l);
 
 #endif

@@ -64,8 +64,10 @@ static int too_much(struct err *err, const char *name, size_t max)
 	return err_set(err, -EFBIG, "%s: holds more than %zu bytes", name, max);
 }
 
-int file_slurp_fd(int fd, const char *name, size_t max, struct strbuf *out,
-		  struct err *err)
+/* @size: 0, or that of a file which is at its end once so much was read: reading then
+ * comes back short and needs not be tried again. */
+static int slurp(int fd, const char *name, size_t size, size_t max, struct strbuf *out,
+		 struct err *err)
 {
 	size_t start = out->len;
 	int rc = 0;
@@ -81,10 +83,10 @@ int file_slurp_fd(int fd, const char *name, size_t max, struct strbuf *out,
 			rc = err_errno(err, -errno, "%s", name);
 		else if (n > 0 && (size_t)n > max - (out->len - start))
 			rc = too_much(err, name, max);
-		else if (n == 0)
-			break;
 		else if (n > 0)
 			out->len += (size_t)n;
+		if (!n || (n > 0 && (size_t)n == size))
+			break;
 	}
 	if (rc)
 		out->len = start;
@@ -93,23 +95,31 @@ int file_slurp_fd(int fd, const char *name, size_t max, struct strbuf *out,
 	return rc;
 }
 
+int file_slurp_fd(int fd, const char *name, size_t max, struct strbuf *out,
+		  struct err *err)
+{
+	return slurp(fd, name, 0, max, out, err);
+}
+
 int file_slurp(int dirfd, const char *path, size_t max, struct strbuf *out,
 	       struct err *err)
 {
 	/* O_NONBLOCK: a named pipe without a writer must not hold us up */
 	CLEANUP(close_fd)
 	int fd = file_open_within(dirfd, path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
+	size_t size = 0;
 	struct stat st;
 
 	if (fd < 0)
 		return err_errno(err, fd, "%s", path);
 	/* one that is all hole costs its owner nothing, and us whatever we read of it */
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0) {
-		if ((size_t)st.st_size > max)
+		size = (size_t)st.st_size;
+		if (size > max)
 			return too_much(err, path, max);
-		strbuf_room(out, (size_t)st.st_size + CHUNK);
+		strbuf_room(out, size + CHUNK);
 	}
-	return file_slurp_fd(fd, path, max, out, err);
+	return slurp(fd, path, size, max, out, err);
 }
 
 int file_write_all(int fd, const void *data, size_t len)

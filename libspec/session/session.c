@@ -291,7 +291,7 @@ static int walk_dir(struct walk *w, int dirfd, const char *name, int depth)
 	if (depth > MAX_DEPTH)
 		return visit_unusable(w, -ELOOP, "directories are nested too deep");
 	fd = file_open_within(dirfd, name, O_RDONLY | O_DIRECTORY);
-	rc = fd < 0 ? fd : dirlist_read_types(fd, &list);
+	rc = fd < 0 ? fd : dirlist_read_rest(fd, &list);
 	if (rc == -ENOENT)
 		return 0; /* removed meanwhile */
 	if (rc == -EXDEV)

@@ -55,38 +55,62 @@ static int read_line(int session_fd, const char *path, size_t max, struct strbuf
 	return rc;
 }
 
-static int read_figure(int session_fd, const char *name, uint64_t *value, struct err *err)
+/* One of the directory @dir. */
+static int read_figure(int dir, const char *name, uint64_t *value, struct err *err)
 {
 	CLEANUP(strbuf_fini) struct strbuf text = { 0 };
-	char path[64];
-	int rc;
+	struct err why = { 0 };
+	int rc = read_line(dir, name, MAX_FIGURE, &text, &why);
 
-	snprintf(path, sizeof(path), "%s/%s", dir_name, name);
-	rc = read_line(session_fd, path, MAX_FIGURE, &text, err);
 	if (rc == -ENOENT)
 		return 0;
 	if (rc)
-		return rc;
+		return err_set(err, rc, "%s/%s", dir_name, why.msg);
 	if (!text.len || strlen(text.data) != text.len ||
 	    !spec_table_parse(text.data, UINT64_MAX, value))
-		return err_set(err, -EBADMSG, "%s: holds no number", path);
+		return err_set(err, -EBADMSG, "%s/%s: holds no number", dir_name, name);
+	return 0;
+}
+
+/* Which figures there are.  Where a writer may replace one at this moment, a listing may
+ * miss it: then each is to be tried. */
+static int list_figures(int dir, bool settled, struct names *out)
+{
+	int rc = settled ? dirlist_read(dir, out) : 0;
+
+	for (size_t i = 0; i < SPEC_NR_STATS && !settled && !rc; i++)
+		rc = names_add(out, spec_stat_info[i].name);
+	if (!settled)
+		names_sort(out);
+	return rc;
+}
+
+int spec_stats_read_settled(int session_fd, bool settled, struct spec_stats *out,
+			    struct err *err)
+{
+	CLEANUP(names_fini) struct names there = { 0 };
+	CLEANUP(close_fd)
+	int dir = file_open_within(session_fd, dir_name, O_RDONLY | O_DIRECTORY);
+	struct spec_stats s = { 0 };
+	int rc = dir < 0 ? dir : list_figures(dir, settled, &there);
+
+	if (rc && rc != -ENOENT)
+		return err_errno(err, rc, "%s", dir_name);
+	for (size_t i = 0; i < SPEC_NR_STATS; i++) {
+		const char *name = spec_stat_info[i].name;
+
+		rc = names_has(&there, name) ? read_figure(dir, name, &s.value[i], err)
+					     : 0;
+		if (rc)
+			return rc;
+	}
+	*out = s;
 	return 0;
 }
 
 int spec_stats_read(int session_fd, struct spec_stats *out, struct err *err)
 {
-	struct spec_stats s = { 0 };
-	struct err why = { 0 };
-
-	for (size_t i = 0; i < SPEC_NR_STATS; i++) {
-		int rc = read_figure(session_fd, spec_stat_info[i].name, &s.value[i],
-				     &why);
-
-		if (rc)
-			return err_set(err, rc, "%s", why.msg);
-	}
-	*out = s;
-	return 0;
+	return spec_stats_read_settled(session_fd, false, out, err);
 }
 
 static int write_figure(int session_fd, enum spec_stat stat, uint64_t value,

@@ -45,6 +45,10 @@ struct spec_stats {
  * Returns 0, -EBADMSG naming a file that holds no number, or another -errno.
  */
 int spec_stats_read(int session_fd, struct spec_stats *out, struct err *err);
+/* The same; with @settled no figure is replaced meanwhile, and only those that are there
+ * are looked for. */
+int spec_stats_read_settled(int session_fd, bool settled, struct spec_stats *out,
+			    struct err *err);
 
 /**
  * spec_stats_write - replaces the figures

@@ -141,25 +141,25 @@ static int read_tasks(struct catalog_build *b, struct catalog_dir *d, size_t fla
 /* The tables beside the sample files.  A damaged one is reported, not fatal. */
 static int read_tables(struct catalog_build *b, struct catalog_dir *d)
 {
-	struct err why = { 0 };
+	struct err why = { 0 }, why_live = { 0 };
+	/* first: what changes while all this is read changes it, too */
+	int live = spec_live_read(d->fd, &d->live, &why_live);
 	int rc = spec_images_read(d->fd, &d->rows, &why);
 
+	d->has_live = !live;
 	if (rc)
 		rc = catalog_build_bad(b, "images", why.msg);
 	if (!rc && spec_regions_read(d->fd, &d->regions, &why))
 		rc = catalog_build_bad(b, "regions", why.msg);
-	if (!rc && spec_stats_read(d->fd, &d->stats, &why))
+	if (!rc && spec_stats_read_settled(d->fd, !catalog_is_live(d), &d->stats, &why))
 		rc = catalog_build_bad(b, "stats", why.msg);
-	if (!rc) {
-		int live = spec_live_read(d->fd, &d->live, &why);
-
+	if (!rc && !live) {
 		struct spec_session_span when = { 0 };
 
-		d->has_live = !live;
-		if (!live && !spec_session_span(d->fd, d->session, 0, &when, NULL))
+		if (!spec_session_span(d->fd, d->session, 0, &when, NULL))
 			d->when = when.span;
-		if (live && live != -ENOENT)
-			rc = catalog_build_bad(b, "stats/live", why.msg);
+	} else if (!rc && live != -ENOENT) {
+		rc = catalog_build_bad(b, "stats/live", why_live.msg);
 	}
 	if (!rc && spec_stats_each_note(d->fd, catalog_build_line, b, &why) == -ENOMEM)
 		return catalog_build_no_memory(b);

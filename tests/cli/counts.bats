@@ -41,6 +41,37 @@ calls() {
 	[ $((many - few)) -lt 6000 ]
 }
 
+@test "a directory of a session takes four system calls to be walked" {
+	need_command strace
+	for n in 50 550; do
+		python3 - $n <<-'END' | mksession
+		import json, sys
+		print(json.dumps([{"session": sys.argv[1], "app": "/x%d" % i}
+		                  for i in range(int(sys.argv[1]))]))
+		END
+	done
+	dirs=$(($(find s/samples/550 -type d | wc -l) - $(find s/samples/50 -type d | wc -l)))
+	[ $dirs -ge 2000 ]
+	few=$(calls ls 50)
+	many=$(calls ls 550)
+	echo "$dirs: $few $many"
+	# and five for each file
+	[ $((many - few - 5 * 500)) -ge $((4 * dirs)) ]
+	[ $((many - few - 5 * 500)) -lt $((4 * dirs + dirs / 10)) ]
+}
+
+@test "figures that a session that has ended does not have are not looked for" {
+	need_command strace
+	files 10
+	mkdir -p s/samples/10/stats
+	echo 30 >s/samples/10/stats/total_samples
+	ASAN_OPTIONS=${ASAN_OPTIONS-}:detect_leaks=0 strace -f -qq -o trace \
+		-e trace=openat2 "$OPFS_BIN/opfs" cat --session-dir s 10/status >out
+	grep -q '^taken: 30$' out
+	grep -q '"total_samples"' trace
+	run ! grep '"lost_' trace
+}
+
 # functions NUMBER LENGTH: a program "code" of so many functions with names of so many
 # bytes, and a session with samples in each of them, in two columns.
 functions() {

@@ -28,6 +28,8 @@ Test(stats, come_back_as_they_were_written)
 	cr_assert_eq(spec_stats_write(s.fd, &in, NULL, NULL), 0);
 	cr_assert_eq(spec_stats_read(s.fd, &out, NULL), 0);
 	cr_expect_eq(memcmp(&in, &out, sizeof(in)), 0);
+	cr_assert_eq(spec_stats_read_settled(s.fd, true, &out, NULL), 0);
+	cr_expect_eq(memcmp(&in, &out, sizeof(in)), 0);
 	CLEANUP(free_ptr) char *text = scratch_read(&s, "stats/total_samples", NULL);
 	cr_expect_str_eq(text, "18446744073709551615",
 			 "no newline, as OProfile writes it");
@@ -51,6 +53,9 @@ Test(stats, of_a_session_without_them_are_zero)
 	struct spec_stats out = { .value = { 7 } }, zero = { 0 };
 
 	cr_assert_eq(spec_stats_read(s.fd, &out, NULL), 0);
+	cr_expect_eq(memcmp(&zero, &out, sizeof(out)), 0);
+	out.value[0] = 7;
+	cr_assert_eq(spec_stats_read_settled(s.fd, true, &out, NULL), 0);
 	cr_expect_eq(memcmp(&zero, &out, sizeof(out)), 0);
 }
 
