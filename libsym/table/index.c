@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "libsym/table/index.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include <errno.h>
 
 #include "base/cleanup.h"
 #include "base/vec.h"
@@ -10,11 +9,6 @@
 struct range { /* to the next one's start; the last one has none and covers nothing */
 	uint64_t start;
 	uint32_t who, zero;
-};
-
-struct ranges {
-	struct range *data;
-	size_t len, cap;
 };
 
 /* Behind it, in one block: its ranges, and of each bucket, and one behind, the number of
@@ -41,29 +35,25 @@ struct open_sym { /* a symbol that the sweep is inside of */
 };
 
 struct sweep {
-	struct ranges out;
+	struct range *ranges; /* with room for all */
+	size_t nr;
 	VEC(struct open_sym) open; /* the innermost last */
 };
 
 static void sweep_fini(struct sweep *s)
 {
-	vec_fini(&s->out);
 	vec_fini(&s->open);
 }
 
-static int emit(struct sweep *s, uint64_t start, uint32_t who)
+static void emit(struct sweep *s, uint64_t start, uint32_t who)
 {
-	struct ranges *out = &s->out;
-
-	if (out->data && out->len && out->data[out->len - 1].start == start) {
-		out->data[out->len - 1].who = who;
-		return 0;
-	}
-	return vec_push(out, ((struct range){ .start = start, .who = who }));
+	if (s->nr && s->ranges[s->nr - 1].start == start)
+		s->nr--;
+	s->ranges[s->nr++] = (struct range){ .start = start, .who = who };
 }
 
 /* Closes the symbols that end at or before @pos. */
-static int close_until(struct sweep *s, uint64_t pos)
+static void close_until(struct sweep *s, uint64_t pos)
 {
 	while (s->open.len && s->open.data[s->open.len - 1].end <= pos) {
 		uint64_t at = s->open.data[s->open.len - 1].end;
@@ -73,10 +63,8 @@ static int close_until(struct sweep *s, uint64_t pos)
 			s->open.len--;
 		if (s->open.len)
 			outer = s->open.data[s->open.len - 1].who;
-		if (emit(s, at, outer))
-			return -ENOMEM;
+		emit(s, at, outer);
 	}
-	return 0;
 }
 
 static int sweep_all(struct sweep *s, const struct sym *syms, size_t nr)
@@ -85,13 +73,21 @@ static int sweep_all(struct sweep *s, const struct sym *syms, size_t nr)
 		struct open_sym o = { .end = syms[i].off + syms[i].size,
 				      .who = (uint32_t)i };
 
-		if (close_until(s, syms[i].off))
-			return -ENOMEM;
-		if (o.end > syms[i].off &&
-		    (emit(s, syms[i].off, o.who) || vec_push(&s->open, o)))
+		close_until(s, syms[i].off);
+		if (o.end <= syms[i].off)
+			continue;
+		emit(s, syms[i].off, o.who);
+		if (vec_push(&s->open, o))
 			return -ENOMEM;
 	}
-	return close_until(s, UINT64_MAX);
+	close_until(s, UINT64_MAX);
+	return 0;
+}
+
+/* So many are there at most. */
+static uint64_t most_buckets(uint64_t nr_ranges)
+{
+	return 2 * nr_ranges + 16;
 }
 
 /* Buckets of a width that gives about one range each, if they are spread evenly. */
@@ -99,7 +95,7 @@ static void choose_buckets(struct sym_index *x, const struct range *ranges)
 {
 	uint64_t span = ranges[x->nr_ranges - 1].start - x->base;
 
-	while (span >> x->shift >= 2 * x->nr_ranges + 16)
+	while (span >> x->shift >= most_buckets(x->nr_ranges))
 		x->shift++;
 	x->nr_buckets = (span >> x->shift) + 1;
 }
@@ -119,39 +115,40 @@ static void fill_buckets(const struct sym_index *x, uint32_t *first)
 	}
 }
 
-size_t sym_index_bytes(const struct sym_index *x)
+static size_t bytes_of(const struct sym_index *x)
 {
 	return sizeof(*x) + x->nr_ranges * sizeof(struct range) +
 	       (x->nr_ranges ? x->nr_buckets + 1 : 0) * sizeof(uint32_t);
 }
 
-struct sym_index *sym_index_new(const struct sym *syms, size_t nr)
+size_t sym_index_room(size_t nr)
 {
-	CLEANUP(sweep_fini) struct sweep s = { 0 };
-	struct sym_index x = { 0 }, *out;
+	struct sym_index most = { .nr_ranges = 2 * nr,
+				  .nr_buckets = most_buckets(2 * nr) };
 
+	return bytes_of(&most);
+}
+
+size_t sym_index_make(const struct sym *syms, size_t nr, struct sym_index *x)
+{
+	CLEANUP(sweep_fini) struct sweep s = { .ranges = (struct range *)(x + 1) };
+
+	*x = (struct sym_index){ 0 };
 	if (sweep_all(&s, syms, nr))
-		return NULL;
-	x.nr_ranges = s.out.len;
-	if (x.nr_ranges) {
-		x.base = s.out.data[0].start;
-		choose_buckets(&x, s.out.data);
+		return 0;
+	x->nr_ranges = s.nr;
+	if (x->nr_ranges) {
+		x->base = s.ranges[0].start;
+		choose_buckets(x, s.ranges);
+		fill_buckets(x, (uint32_t *)(s.ranges + x->nr_ranges));
 	}
-	out = malloc(sym_index_bytes(&x));
-	if (!out)
-		return NULL;
-	*out = x;
-	if (x.nr_ranges) {
-		memcpy(out + 1, s.out.data, x.nr_ranges * sizeof(struct range));
-		fill_buckets(out, (uint32_t *)((struct range *)(out + 1) + x.nr_ranges));
-	}
-	return out;
+	return bytes_of(x);
 }
 
 bool sym_index_fits(const struct sym_index *x, size_t len)
 {
 	return len >= sizeof(*x) && x->nr_ranges < len && x->nr_buckets < len &&
-	       sym_index_bytes(x) == len;
+	       bytes_of(x) == len;
 }
 
 uint32_t sym_index_find(const struct sym_index *x, uint64_t off)

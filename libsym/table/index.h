@@ -17,12 +17,13 @@ struct sym_index;
 
 #define SYM_INDEX_NONE UINT32_MAX
 
-/* @syms: by off, distinct offs, fewer than 2^30.  One block without pointers, which
- * free() frees and which may be copied; NULL if out of memory. */
-struct sym_index *sym_index_new(const struct sym *syms, size_t nr);
+/* So many bytes are enough for an index of @nr symbols. */
+size_t sym_index_room(size_t nr);
+/* @syms: by off, distinct offs, fewer than 2^30; @x: aligned to 8 bytes.  One block without
+ * pointers, which may be copied; returns its bytes, 0 if out of memory. */
+size_t sym_index_make(const struct sym *syms, size_t nr, struct sym_index *x);
 /* The number of the symbol that covers @off, or SYM_INDEX_NONE.  @x may be NULL. */
 uint32_t sym_index_find(const struct sym_index *x, uint64_t off);
-size_t sym_index_bytes(const struct sym_index *x);
 /* Are these bytes, of which there are @len, as long as an index says that it is? */
 bool sym_index_fits(const struct sym_index *x, size_t len);
 

@@ -17,7 +17,7 @@ struct sym_image_parts sym_image_parts(struct sym_image *x)
 	p.sections = (struct sym_section *)(p.syms + x->h.nr_syms);
 	p.entries = p.sections + x->h.nr_sections;
 	p.names = (char *)(p.entries + x->h.nr_entries);
-	p.index = p.names + names;
+	p.index = (struct sym_index *)(p.names + names);
 	p.len = sizeof(*x) + x->h.nr_syms * sizeof(*p.syms) +
 		((size_t)x->h.nr_sections + x->h.nr_entries) * sizeof(*p.sections) +
 		names + x->index_len;

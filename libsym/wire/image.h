@@ -26,7 +26,7 @@ struct sym_image_parts {
 	struct sym *syms;
 	struct sym_section *sections, *entries;
 	char *names;
-	void *index;
+	struct sym_index *index;
 	size_t len; /* of the block */
 };
 struct sym_image_parts sym_image_parts(struct sym_image *x);

@@ -157,10 +157,36 @@ static int take_sections(const struct sym_section *from, uint32_t nr,
 	return 0;
 }
 
+#define EACH_BYTE(c) ((c) * (UINT64_MAX / 255))
+
+/* Has one of eight bytes to be replaced?  May say yes where none has. */
+static bool may_be_unplain(const char *eight)
+{
+	uint64_t w, zero, del;
+
+	memcpy(&w, eight, sizeof(w));
+	/* 0x80 in each byte that is NUL, and these are taken for blanks */
+	zero = ~(((w & EACH_BYTE(0x7full)) + EACH_BYTE(0x7full)) | w |
+		 EACH_BYTE(0x7full));
+	w |= zero >> 2;
+	del = w ^ EACH_BYTE(0x7full);
+	return (((w - EACH_BYTE(0x20ull)) & ~w) | ((del - EACH_BYTE(1ull)) & ~del)) &
+	       EACH_BYTE(0x80ull);
+}
+
 static void take_names(struct parts *p)
 {
-	for (uint32_t i = 0; i < p->h->names_len; i++)
-		p->to.names[i] = sym_wire_plain(p->names[i]);
+	uint32_t len = p->h->names_len, step = sizeof(uint64_t);
+	char *to = p->to.names;
+
+	memcpy(to, p->names, len);
+	for (uint32_t i = 0, end; i < len; i = end) {
+		end = len - i < step ? len : i + step;
+		if (end - i == step && !may_be_unplain(to + i))
+			continue;
+		for (uint32_t at = i; at < end; at++)
+			to[at] = sym_wire_plain(to[at]);
+	}
 }
 
 static void release(void *image, size_t len)
@@ -169,22 +195,19 @@ static void release(void *image, size_t len)
 	free(image);
 }
 
-/* Adds the index to a block that has all else. */
+/* Adds the index to a block that has all else, and room. */
 static int add_index(struct sym_image **image)
 {
 	struct sym_image_parts p = sym_image_parts(*image);
-	CLEANUP(free_ptr)
-	struct sym_index *index = sym_index_new(p.syms, (*image)->h.nr_syms);
-	void *grown;
+	void *cut;
 
-	if (!index)
+	(*image)->index_len = sym_index_make(p.syms, (*image)->h.nr_syms, p.index);
+	if (!(*image)->index_len)
 		return -ENOMEM;
-	(*image)->index_len = sym_index_bytes(index);
-	grown = realloc(*image, p.len + (*image)->index_len);
-	if (!grown)
+	cut = realloc(*image, p.len + (*image)->index_len);
+	if (!cut)
 		return -ENOMEM;
-	*image = grown;
-	memcpy(sym_image_parts(*image).index, index, (*image)->index_len);
+	*image = cut;
 	return 0;
 }
 
@@ -212,7 +235,7 @@ int sym_wire_decode(const void *data, size_t len, struct sym_table **out, struct
 		return rc;
 	head.h = *p.h;
 	/* zeros, so that what is between the parts is the same each time */
-	image = calloc(1, sym_image_parts(&head).len);
+	image = calloc(1, sym_image_parts(&head).len + sym_index_room(head.h.nr_syms));
 	if (!image)
 		return err_set(err, -ENOMEM, "symbol table: out of memory");
 	*image = head;

@@ -2,15 +2,12 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "libsym/table/index.h"
+#include "tests/unit/libsym/index_new.h"
 
 static uint32_t find(const struct sym *syms, size_t nr, uint64_t off)
 {
-	struct sym_index *x = sym_index_new(syms, nr);
-	uint32_t at;
-
-	cr_assert_not_null(x);
-	at = sym_index_find(x, off);
+	struct sym_index *x = index_new(syms, nr);
+	uint32_t at = sym_index_find(x, off);
 	free(x);
 	return at;
 }
@@ -91,8 +88,7 @@ Test(index, agrees_with_a_plain_search_on_random_tables)
 						.size = 1 + (uint64_t)random() % 40 };
 			off += 1 + (uint64_t)random() % (random() % 10 ? 20 : 5000);
 		}
-		x = sym_index_new(syms, nr);
-		cr_assert_not_null(x);
+		x = index_new(syms, nr);
 		for (uint64_t at = 0; at < off + 50; at++)
 			cr_assert_eq(sym_index_find(x, at), slow_find(syms, nr, at),
 				     "round %d offset %lu", round, (unsigned long)at);

@@ -95,6 +95,27 @@ Test(wire, control_bytes_in_names_cannot_forge_lines)
 	cr_expect_str_eq(sym_name(sym_find(t, 32)), "tw?o?[2J");
 }
 
+Test(wire, each_control_byte_is_replaced_wherever_it_is_and_no_other)
+{
+	for (int c = 1; c < 256; c++)
+		for (size_t at = 0; at < 16; at++) {
+			CLEANUP(sym_build_fini) struct sym_build b = { 0 };
+			CLEANUP(strbuf_fini) struct strbuf blob = { 0 };
+			CLEANUP(sym_table_putp) struct sym_table *t = NULL;
+			char name[] = "\xc3\xa4 name~\x80of16";
+
+			name[at % (sizeof(name) - 1)] = (char)c;
+			add(&b, 16, name);
+			cr_assert_eq(sym_build_finish(&b), 0);
+			cr_assert_eq(sym_wire_encode(&b, &blob), 0);
+			cr_assert_eq(sym_wire_decode(blob.data, blob.len, &t, NULL), 0);
+			for (char *n = name; *n; n++)
+				*n = (unsigned char)*n < ' ' || *n == 0x7f ? '?' : *n;
+			cr_assert_str_eq(sym_name(sym_find(t, 16)), name, "%d at %zu", c,
+					 at);
+		}
+}
+
 Test(wire, a_table_that_is_cut_short_or_has_more_is_refused)
 {
 	CLEANUP(strbuf_fini) struct strbuf blob = make_blob();

@@ -9,9 +9,9 @@
 
 #include "libsym/file/find.h"
 #include "libsym/server/cache.h"
-#include "libsym/table/index.h"
 #include "tests/unit/opfs/named.h"
 #include "tests/unit/opfs/fake.h"
+#include "tests/unit/libsym/index_new.h"
 
 /* What stands in for helper processes: symbol tables by path, made here.  And what each
  * test of a program with them begins with.  For one test program each, since it defines
@@ -145,9 +145,9 @@ int sym_server_find(struct sym_server *s, const struct sym_wanted *w,
 
 static void make_tables(void)
 {
-	demo_table.index = sym_index_new(demo_syms, 3);
-	kernel_table.index = sym_index_new(demo_syms, 3);
-	stripped_table.index = sym_index_new(plt_syms, 1);
+	demo_table.index = index_new(demo_syms, 3);
+	kernel_table.index = index_new(demo_syms, 3);
+	stripped_table.index = index_new(plt_syms, 1);
 }
 
 static void free_tables(void)
