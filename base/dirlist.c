@@ -75,7 +75,7 @@ int dirlist_read_rest(int fd, struct dirlist *out)
 	while ((n = getdents64(fd, some, sizeof(some))) > 0)
 		if (add_some(&found, some, some + n))
 			return -ENOMEM;
-	if (n < 0)
+	if (n < 0 && errno != ENOENT) /* it was removed: that is its end */
 		return -errno;
 	sort(&found);
 	*out = TAKE(found);

@@ -36,3 +36,14 @@ Test(dirlist, tells_names_in_order_and_what_each_is)
 	}
 	scratch_remove(dir, fd);
 }
+
+Test(dirlist, a_directory_that_was_removed_is_empty)
+{
+	char dir[] = "/tmp/opfs-dirlist.XXXXXX";
+	CLEANUP(close_fd) int fd = scratch_new(dir);
+	CLEANUP(dirlist_fini) struct dirlist types = { 0 };
+
+	cr_assert_eq(rmdir(dir), 0);
+	cr_assert_eq(dirlist_read_rest(fd, &types), 0);
+	cr_expect_eq(types.len, 0);
+}
