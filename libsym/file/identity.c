@@ -53,3 +53,9 @@ bool sym_identity_same(const struct sym_identity *a, const struct sym_identity *
 {
 	return a->known && !memcmp(a, b, sizeof(*a));
 }
+
+bool sym_identity_fits(const struct sym_identity *id, const struct sym_table *t)
+{
+	return t->ino == id->ino && t->file_size == id->size && t->mtime == id->mtime_s &&
+	       (!t->ino || t->dev == id->dev);
+}

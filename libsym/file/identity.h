@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "libsym/table/symtab.h"
+
 /* What stat(2) shows of a file; zeros behind @known if there is none.  Helpers send it,
  * and files hold it: fixed sizes, and no gaps. */
 struct sym_identity {
@@ -29,6 +31,9 @@ int sym_open_cached(const char *path);
 struct sym_identity sym_identity_of(const char *path);
 /* Of an open file; not known if it cannot be told. */
 struct sym_identity sym_identity_of_fd(int fd);
+
+/* True if the table was read from the file that @id was taken of afterwards. */
+bool sym_identity_fits(const struct sym_identity *id, const struct sym_table *t);
 
 static inline bool sym_identity_absent(const struct sym_identity *id)
 {

@@ -57,13 +57,6 @@ static struct sym_identity look_at(const struct sym_job *job)
 			     : (struct sym_identity){ .known = true };
 }
 
-/* True if the table was read from the file that @id was taken of afterwards. */
-static bool table_is_of(const struct sym_table *t, const struct sym_identity *id)
-{
-	return t->ino == id->ino && t->file_size == id->size && t->mtime == id->mtime_s &&
-	       (!t->ino || t->dev == id->dev);
-}
-
 /* ---- what is cached */
 
 struct loaded {
@@ -149,7 +142,7 @@ static int load(void *ctx, const struct viewer *v, void **obj, size_t *bytes,
 	}
 	if (!l->identity.known) { /* by now the kernel has the path in memory */
 		l->identity = look_at(ask->job);
-		l->identity.known &= table_is_of(l->table, &l->identity);
+		l->identity.known &= sym_identity_fits(&l->identity, l->table);
 	}
 	seconds = good_for(ask->job, l->table);
 	l->until = seconds ? until_in(seconds) : 0;

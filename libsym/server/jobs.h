@@ -64,6 +64,7 @@ struct sym_call {
 	/* A file that tells the answer as well, if not even an earlier run did; "": none
 	 * does. */
 	const char *file;
+	const char *about;           /* the file that it is about; NULL: none */
 	int (*take_file)(void *arg); /* 0; 1: it does not tell it; -ENOMEM */
 };
 

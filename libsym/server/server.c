@@ -13,6 +13,7 @@
 #include "base/strbuf.h"
 #include "base/viewer.h"
 #include "libsym/file/find.h"
+#include "libsym/file/identity.h"
 #include "libsym/file/resolve.h"
 #include "libsym/server/arrivals.h"
 #include "libsym/server/jobs.h"
@@ -152,12 +153,29 @@ static int load_kept(const struct sym_job *job, unsigned least, struct sym_table
 	return rc == -ENOMEM ? rc : 0;
 }
 
-/* Names than which the binary can tell no better. */
+/* Is its file as it was?  The running kernel's names come from none. */
+static bool is_still_there(const struct sym_table *t, const struct sym_job *job)
+{
+	struct sym_identity now;
+
+	if (job->kind == SYM_KALLSYMS)
+		return true;
+	if (!job->path || !t->ino)
+		return false;
+	now = sym_identity_of(job->path);
+	return now.known && sym_identity_fits(&now, t);
+}
+
+/* Names than which the file can tell no better, and which it told. */
 static int take_kept(void *arg)
 {
 	struct wanted_table *w = arg;
 	int rc = load_kept(w->job, SYM_BEST - 1, &w->table);
 
+	if (!rc && w->table && !is_still_there(w->table, w->job)) {
+		sym_table_put(w->table);
+		w->table = NULL;
+	}
 	return rc ? rc : !w->table;
 }
 
@@ -181,6 +199,7 @@ int sym_server_load(struct sym_server *s, const struct sym_job *job,
 					      .again = true,
 					      .form = &table_form,
 					      .file = strbuf_str(&kept),
+					      .about = job->path,
 					      .take_file = take_kept },
 			  &why, err);
 	if (rc > 0)

@@ -19,8 +19,8 @@ struct sym_index;
 
 /* So many bytes are enough for an index of @nr symbols. */
 size_t sym_index_room(size_t nr);
-/* @syms: by off, distinct offs, fewer than 2^30; @x: aligned to 8 bytes.  One block without
- * pointers, which may be copied; returns its bytes, 0 if out of memory. */
+/* @syms: by off, distinct offs, fewer than 2^30; @x: aligned to 8 bytes.  One block
+ * without pointers, which may be copied; returns its bytes, 0 if out of memory. */
 size_t sym_index_make(const struct sym *syms, size_t nr, struct sym_index *x);
 /* The number of the symbol that covers @off, or SYM_INDEX_NONE.  @x may be NULL. */
 uint32_t sym_index_find(const struct sym_index *x, uint64_t off);

@@ -50,7 +50,8 @@ calls() {
 		                  for i in range(int(sys.argv[1]))]))
 		END
 	done
-	dirs=$(($(find s/samples/550 -type d | wc -l) - $(find s/samples/50 -type d | wc -l)))
+	dirs=$(($(find s/samples/550 -type d | wc -l) -
+		$(find s/samples/50 -type d | wc -l)))
 	[ $dirs -ge 2000 ]
 	few=$(calls ls 50)
 	many=$(calls ls 550)
