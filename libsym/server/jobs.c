@@ -256,7 +256,7 @@ static int take_file(struct sym_jobs *s, const struct sym_call *c, struct err *e
 	if (rc <= 0)
 		return rc;
 	sym_seen_add(&seen, c->file);
-	if (c->about && *c->about == '/')
+	if (c->about)
 		sym_seen_add(&seen, c->about);
 	rc = c->take_file(c->arg);
 	if (rc < 0)

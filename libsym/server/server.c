@@ -153,17 +153,21 @@ static int load_kept(const struct sym_job *job, unsigned least, struct sym_table
 	return rc == -ENOMEM ? rc : 0;
 }
 
-/* Is its file as it was?  The running kernel's names come from none. */
+/* NULL: the running kernel's names come from no file that could change. */
+static const char *file_of(const struct sym_job *job)
+{
+	return job->kind == SYM_KALLSYMS ? NULL : job->path ? job->path : "";
+}
+
+/* Is its file as it was? */
 static bool is_still_there(const struct sym_table *t, const struct sym_job *job)
 {
 	struct sym_identity now;
 
-	if (job->kind == SYM_KALLSYMS)
+	if (!file_of(job))
 		return true;
-	if (!job->path || !t->ino)
-		return false;
-	now = sym_identity_of(job->path);
-	return now.known && sym_identity_fits(&now, t);
+	now = sym_identity_of(file_of(job));
+	return t->ino && now.known && sym_identity_fits(&now, t);
 }
 
 /* Names than which the file can tell no better, and which it told. */
@@ -199,7 +203,7 @@ int sym_server_load(struct sym_server *s, const struct sym_job *job,
 					      .again = true,
 					      .form = &table_form,
 					      .file = strbuf_str(&kept),
-					      .about = job->path,
+					      .about = file_of(job),
 					      .take_file = take_kept },
 			  &why, err);
 	if (rc > 0)

@@ -415,7 +415,15 @@ opened_for_report() {
 	grep -q kallsyms then
 	opened_for_report
 	run -1 grep -E '"(/proc/kallsyms|prog)", O_' calls
-	# which is what is asked without
+	# and what was kept is not decoded again
+	export OPFS_CACHE_DIR=$PWD/cache
+	opfs cat current/report >/dev/null
+	opened_for_report
+	kernel=$(awk '$1 == "/proc/kallsyms" { print $3 }' s/samples/current/images)
+	[ -s "s/symbols/$kernel" ]
+	run -1 grep -E "$kernel|$(build_id prog)" calls
+	# without, these are asked
+	export OPFS_CACHE_DIR=
 	rm -r s/symbols
 	opened_for_report
 	grep -q '"/proc/kallsyms", O_' calls
