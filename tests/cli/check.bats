@@ -4,6 +4,7 @@
 
 bats_require_minimum_version 1.5.0
 load ../lib/need
+load ../lib/opfs
 
 setup()
 {
@@ -51,7 +52,7 @@ closed_session()
 	f+='CPU_CLK_UNHALTED.100000.0.all.all.all'
 	for n in 0 50 104 200 2000 $(($(stat -c %s "$f") - 1)); do
 		cp "$f" kept
-		printf '\377' | dd of="$f" bs=1 seek="$n" conv=notrunc status=none
+		flip_byte "$f" "$n"
 		run -1 check run
 		echo "$output"
 		grep -q '^run/{root}/bin/ls.*: has changed$' <<<"$output"

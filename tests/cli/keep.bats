@@ -345,7 +345,7 @@ killed_at() {
 	opfs keep
 	f=s/symbols/$(kept)
 	cp "$f" good
-	printf x | dd of="$f" bs=1 seek=300 conv=notrunc status=none
+	flip_byte "$f" 300
 	mv prog away
 	opfs cat current/report | grep -q prog
 	opfs cat current/report >r

@@ -229,7 +229,7 @@ debug_path() {
 	id=$(build_id full)
 	run state -b "$id" -m 5 full
 	has "state: ok"
-	run state -b "00${id:2}" full
+	run state -b "$(other_id "$id")" full
 	has "state: changed"
 	has "reason: $PWD/full: is not what was sampled: its build-id is $id"
 	run state -m "$(stat -c %Y full)" full
@@ -409,7 +409,7 @@ kernel_files() {
 	id=$(awk '/^build-id:/ { print $2 }' <<<"$output")
 	run state -k vdso -b "$id"
 	has "state: ok"
-	run state -k vdso -b "${id%??}00"
+	run state -k vdso -b "$(other_id "$id")"
 	has "state: changed"
 }
 

@@ -30,3 +30,18 @@ offset_of() {
 build_id() {
 	readelf -n "$1" | awk '$1 == "Build" { print $3 }'
 }
+
+# other_id ID: one that is never the same, unlike ID with a digit of our choice
+other_id() {
+	tr 0-9a-f 1-9a-f0 <<<"$1"
+}
+
+# flip_byte FILE AT: every bit of it, since a byte of our choice may be what is there
+flip_byte() {
+	local was
+
+	was=$(od -An -tu1 -j "$2" -N 1 "$1")
+	# shellcheck disable=SC2059 # the format is an octal escape
+	printf "$(printf '\\%o' $((255 - was)))" |
+		dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
