@@ -23,7 +23,7 @@ import tempfile
 import time
 
 import daemon
-from collect import cpu_of, taken, tools
+from collect import cpu_of, fresh, taken, tools
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 RATE = 10000
@@ -128,8 +128,7 @@ def a_sample(bins, tmp, runs, kind):
     for _ in range(runs):
         row = []
         for name in ("no names", "perf"):
-            shutil.rmtree(tmp + "/s", ignore_errors=True)
-            os.makedirs(tmp + "/s")
+            fresh(tmp)
             _, cost, text = cpu_of(commands[name] + [prog, str(SECONDS), own], own)
             row.append(cost / max(taken(name, text, tmp + "/perf.data"), 1))
         rows.append(row)
@@ -144,11 +143,10 @@ def whole_machine(bins, tmp, runs):
     rows = []
     for _ in range(runs):
         row = []
-        for name, fresh in (("no names", True), ("perf", True), ("opcollect", True),
-                            ("opcollect", False)):
-            if fresh:
-                shutil.rmtree(tmp + "/s", ignore_errors=True)
-                os.makedirs(tmp + "/s")
+        for name, new in (("no names", True), ("perf", True), ("opcollect", True),
+                          ("opcollect", False)):
+            if new:
+                fresh(tmp)
             total, mine, _ = cpu_of(commands[name] + work, own)
             with open(own + ".parent") as f:
                 during = float(f.read())
@@ -170,7 +168,7 @@ def daemons(bins, tmp, runs, seconds):
             after, took = running(p.pid), time.time() - begun
             p.send_signal(signal.SIGTERM if what == "opcollect" else signal.SIGINT)
             p.wait()
-            shutil.rmtree(tmp + "/s", ignore_errors=True)
+            fresh(tmp)
             row += [(after[1] - before[1]) / took, (after[0] - before[0]) / took * 100]
         rows.append([row[0], row[2], row[1], row[3]])
     return median_of(rows)
