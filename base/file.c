@@ -18,6 +18,8 @@
 #include "base/cleanup.h"
 
 enum { CHUNK = 16 * 1024, MAX_DEPTH = 200, MAX_TRIES = 100 };
+/* Each file of sysfs is said to be as long as a page, whatever it holds. */
+enum { MAX_PAGE = 64 * 1024 };
 
 int file_open_resolved(int dirfd, const char *path, int flags, uint64_t resolve)
 {
@@ -115,7 +117,7 @@ int file_slurp(int dirfd, const char *path, size_t max, struct strbuf *out,
 	/* one that is all hole costs its owner nothing, and us whatever we read of it */
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0) {
 		size = (size_t)st.st_size;
-		if (size > max)
+		if (size > max && size > MAX_PAGE)
 			return too_much(err, path, max);
 		strbuf_room(out, size + CHUNK);
 	}

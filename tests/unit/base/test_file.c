@@ -201,6 +201,20 @@ Test(file, slurp_reads_files_that_tell_no_size)
 	cr_expect(strstr(strbuf_str(&b), "Name:"));
 }
 
+Test(file, slurp_reads_files_of_sysfs_which_are_said_to_be_as_long_as_a_page)
+{
+	CLEANUP(strbuf_fini) struct strbuf b = { 0 };
+	static const char path[] = "/sys/devices/system/cpu/online";
+	struct stat st;
+
+	if (stat(path, &st))
+		cr_skip_test("no sysfs is mounted");
+	cr_assert_eq(file_slurp(AT_FDCWD, path, (size_t)st.st_size - 1, &b, &e), 0, "%s",
+		     e.msg);
+	cr_expect_eq(b.data[0], '0');
+	cr_expect_eq(b.data[b.len - 1], '\n');
+}
+
 Test(file, slurp_tells_why)
 {
 	CLEANUP(strbuf_fini) struct strbuf b = { 0 };
