@@ -466,7 +466,7 @@ static int load_lines(struct inlining *x)
 
 static int divide(struct inlining *x)
 {
-	bool stacks = (x->q->needs & PROFILE_STACKS) == PROFILE_STACKS && x->from->stacks;
+	bool stacks = profile_has_stacks(x->q->needs) && x->from->stacks;
 	int rc = stacks ? choose_stacks(x) : 0;
 
 	rc = rc ? rc : load_lines(x);

@@ -384,7 +384,7 @@ static int load(struct profile_build *b)
 	for (size_t i = 0; i < b->nr_picks; i++)
 		p->images[b->picks[i].file->image].used = true;
 	profile_join_anonymous(b);
-	if ((p->loaded & PROFILE_STACKS) == PROFILE_STACKS)
+	if (profile_has_stacks(p->loaded))
 		rc = profile_read_stacks(b);
 	if (!rc && p->loaded & PROFILE_IMAGES)
 		rc = profile_load_jit(b);

@@ -142,6 +142,11 @@ static inline bool profile_has_symbols(unsigned needs)
 	return (needs & PROFILE_SYMBOLS) == PROFILE_SYMBOLS;
 }
 
+static inline bool profile_has_stacks(unsigned needs)
+{
+	return (needs & PROFILE_STACKS) == PROFILE_STACKS;
+}
+
 static inline bool profile_has_arcs(unsigned needs)
 {
 	return (needs & PROFILE_ARCS) == PROFILE_ARCS;

@@ -114,8 +114,16 @@ static const unsigned levels[] = {
 	PROFILE_PAIRS,
 };
 
-/* Of files only, without symbol:.  One that has more than is needed does as well, but for
- * arcs: their ends are rows and images without samples, which others must not show. */
+/* Do they bring images without samples, and arcs rows too, which other reports must not
+ * show?  Those of stacks are callers. */
+static bool alike(unsigned level, unsigned needs)
+{
+	return profile_has_stacks(level) == profile_has_stacks(needs) &&
+	       profile_has_arcs(level) == profile_has_arcs(needs);
+}
+
+/* Of files only, without symbol:.  One that has more than is needed does as well, if they
+ * are alike(). */
 static int whole_profile(const struct ask *a, struct catalog *cat,
 			 const struct spec *spec, const struct selection *sel,
 			 unsigned needs, struct profile **out)
@@ -129,8 +137,7 @@ static int whole_profile(const struct ask *a, struct catalog *cat,
 		return -EAGAIN;
 	options_init(&o, spec);
 	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]) && !p; i++) {
-		if ((levels[i] & needs) != needs ||
-		    profile_has_arcs(levels[i]) != profile_has_arcs(needs))
+		if ((levels[i] & needs) != needs || !alike(levels[i], needs))
 			continue;
 		strbuf_reset(&key);
 		profile_key(a, cat, spec, sel, &o, levels[i], &key);

@@ -47,6 +47,21 @@ mounted() {
 	[[ $output == *"200 slices, 0 differences"* ]]
 }
 
+@test "no report depends on what was read before it: stacks have images of callers" {
+	local file
+
+	printf '[{"app": "%s", "image": "%s", "event": "E", "stacks": [[["%s", "%s"], 7]]}]' \
+		"$PWD/one" "$PWD/libdo.so" "$PWD/one@0x1040" "$PWD/libdo.so@0x1050" >calls.json
+	D=calls mksession calls.json
+	mounted "$PWD/calls"
+	cat calltree callgraph flamegraph.svg report.json >"$W/out"
+	grep -q one calltree
+	for file in report report.json report.tsv report.xml details summary status; do
+		"$OPFS" cat --session-dir "$BATS_FILE_TMPDIR/calls" "current/$file" >"$W/want"
+		diff "$W/want" <(cat "$file")
+	done
+}
+
 # tree: a session whose stacks are main -> parse -> lex, main -> parse, main -> sort.
 tree() {
 	printf 'int %s(void) { static volatile int n; return n++; }\n' main parse lex \
