@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <link.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,6 +120,46 @@ static int open_directory(void)
 	return fd >= 0 && is_private(fd) ? take_fd(&fd) : -1;
 }
 
+/* The libraries that read binaries tell what a helper says, too.  Their notes, which have
+ * their build-ids, are those of what is loaded, whatever an upgrade put in its place. */
+static int add_library(struct dl_phdr_info *lib, size_t size, void *ctx)
+{
+	static const char *const readers[] = { "libdw", "libelf", "libbfd",
+					       "libopcodes" };
+	const char *slash = strrchr(lib->dlpi_name, '/');
+	uint64_t *hash = ctx;
+
+	(void)size;
+	for (size_t i = 0; slash && i < sizeof(readers) / sizeof(readers[0]); i++) {
+		if (strncmp(slash + 1, readers[i], strlen(readers[i])) != 0)
+			continue;
+		for (unsigned n = 0; n < lib->dlpi_phnum; n++) {
+			const ElfW(Phdr) *ph = &lib->dlpi_phdr[n];
+
+			if (ph->p_type == PT_NOTE)
+				*hash = XXH3_64bits_withSeed(
+					(const char *)lib->dlpi_addr + ph->p_vaddr,
+					ph->p_memsz, *hash);
+		}
+	}
+	return 0;
+}
+
+/* Who would answer: 0 or -1. */
+static int own_program(uint64_t *hash)
+{
+	struct statx st;
+
+	if (statx(AT_FDCWD, "/proc/self/exe", 0, STATX_BASIC_STATS, &st))
+		return -1;
+	const uint64_t what[] = { st.stx_ino, st.stx_size, (uint64_t)st.stx_mtime.tv_sec,
+				  st.stx_mtime.tv_nsec };
+
+	*hash = XXH3_64bits(what, sizeof(what));
+	dl_iterate_phdr(add_library, hash);
+	return 0;
+}
+
 /* -1: there is none. */
 static int directory(struct sym_answers *a)
 {
@@ -126,17 +167,9 @@ static int directory(struct sym_answers *a)
 
 	pthread_mutex_lock(&a->lock);
 	if (!a->tried) {
-		struct statx st;
-
 		a->tried = true;
-		if (!statx(AT_FDCWD, "/proc/self/exe", 0, STATX_BASIC_STATS, &st)) {
-			const uint64_t what[] = { st.stx_ino, st.stx_size,
-						  (uint64_t)st.stx_mtime.tv_sec,
-						  st.stx_mtime.tv_nsec };
-
-			a->program = XXH3_64bits(what, sizeof(what));
+		if (!own_program(&a->program))
 			a->fd = open_directory();
-		}
 	}
 	fd = a->fd;
 	pthread_mutex_unlock(&a->lock);
@@ -240,13 +273,26 @@ static int by_use(const void *x, const void *y)
 	return (a->used_s > b->used_s) - (a->used_s < b->used_s);
 }
 
-/* Removes what was not used for long, also what a killed program did not finish, and of
- * the rest the oldest where it is too much.  Lock held. */
-static void tidy(struct sym_answers *a)
+/* Is it called as an answer is, or one that a killed program did not finish?  What others
+ * put there is theirs. */
+static bool is_ours(const char *name)
+{
+	static const char tmp[] = ".tmp.";
+	size_t digits = strspn(name, "0123456789abcdef");
+
+	if (!strncmp(name, tmp, strlen(tmp)))
+		return true;
+	return digits == NAME - 1 && !name[digits];
+}
+
+/* Removes what was not used for long, and of the rest the oldest where there is no room
+ * for so many bytes: then half goes.  Lock held. */
+static void tidy(struct sym_answers *a, uint64_t bytes)
 {
 	CLEANUP(names_fini) struct names all = { 0 };
 	VEC(struct stored) files = { 0 };
 	time_t now = time(NULL);
+	uint64_t most = MAX_BYTES;
 	struct stat st;
 
 	a->bytes = 0;
@@ -255,7 +301,7 @@ static void tidy(struct sym_answers *a)
 	for (size_t i = 0; i < all.len; i++) {
 		struct stored s = { 0 };
 
-		if (strlen(all.data[i]) > NAME_MAX ||
+		if (!is_ours(all.data[i]) || strlen(all.data[i]) > NAME_MAX ||
 		    fstatat(a->fd, all.data[i], &st, AT_SYMLINK_NOFOLLOW) ||
 		    !S_ISREG(st.st_mode))
 			continue;
@@ -266,10 +312,12 @@ static void tidy(struct sym_answers *a)
 		if (vec_push(&files, s))
 			break;
 	}
+	if (a->bytes + bytes > MAX_BYTES)
+		most = MAX_BYTES / 2;
 	if (files.len)
 		qsort(files.data, files.len, sizeof(*files.data), by_use);
 	vec_for(&files, f) {
-		if (a->bytes <= MAX_BYTES / 2 && now - f->used_s < TOO_OLD_S)
+		if (a->bytes <= most && now - f->used_s < TOO_OLD_S)
 			break;
 		if (!unlinkat(a->fd, f->name, 0))
 			a->bytes -= f->bytes;
@@ -285,7 +333,7 @@ static bool make_room(struct sym_answers *a, uint64_t bytes)
 
 	pthread_mutex_lock(&a->lock);
 	if (!a->counted || a->bytes + bytes > MAX_BYTES)
-		tidy(a);
+		tidy(a, bytes);
 	a->counted = true;
 	may = a->bytes + bytes <= MAX_BYTES && !fstatvfs(a->fd, &fs) &&
 	      (uint64_t)fs.f_bavail * fs.f_frsize > FREE_BYTES + bytes;

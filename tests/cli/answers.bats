@@ -108,6 +108,26 @@ file_calls() {
 	same report
 }
 
+@test "what other libraries said is not told again" {
+	local lib at
+
+	lib=$(ldd "$OPFS_BIN/opfs" | awk '/libdw/ { print $3 }')
+	[ -n "$lib" ] || skip "opfs is linked without shared libraries"
+	mkdir upgraded
+	cp -L "$lib" upgraded
+	at=$(readelf -SW "$lib" | awk '/ .note.gnu.build-id / {
+		sub(/.*NOTE */, ""); print $2 }')
+	[ "$(processes)" -gt 2 ]
+	[ "$(processes)" = 1 ]
+	export LD_LIBRARY_PATH=$PWD/upgraded
+	[ "$(processes)" = 1 ]
+	flip_byte "upgraded/${lib##*/}" $((16#$at + 16))
+	[ "$(processes)" -gt 2 ]
+	[ "$(processes)" = 1 ]
+	unset LD_LIBRARY_PATH
+	[ "$(processes)" = 1 ]
+}
+
 @test "names that come with a debug file are told at once, and those that go" {
 	at=$(offset_of c work)
 	objcopy --only-keep-debug c c.debug

@@ -48,16 +48,19 @@ mounted() {
 }
 
 @test "no report depends on what was read before it: stacks have images of callers" {
-	local file
+	local file one=$PWD/one lib=$PWD/libdo.so
 
-	printf '[{"app": "%s", "image": "%s", "event": "E", "stacks": [[["%s", "%s"], 7]]}]' \
-		"$PWD/one" "$PWD/libdo.so" "$PWD/one@0x1040" "$PWD/libdo.so@0x1050" >calls.json
+	cat >calls.json <<-END
+	[{"app": "$one", "image": "$lib",
+	  "stacks": [[["$one@0x1040", "$lib@0x1050"], 7]]}]
+	END
 	D=calls mksession calls.json
 	mounted "$PWD/calls"
 	cat calltree callgraph flamegraph.svg report.json >"$W/out"
 	grep -q one calltree
 	for file in report report.json report.tsv report.xml details summary status; do
-		"$OPFS" cat --session-dir "$BATS_FILE_TMPDIR/calls" "current/$file" >"$W/want"
+		"$OPFS" cat --session-dir "$BATS_FILE_TMPDIR/calls" \
+			"current/$file" >"$W/want"
 		diff "$W/want" <(cat "$file")
 	done
 }

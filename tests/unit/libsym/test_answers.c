@@ -176,6 +176,34 @@ Test(answers, what_nobody_used_for_a_month_goes)
 	sym_answers_fini(&later);
 }
 
+Test(answers, what_others_put_beside_them_stays)
+{
+	static const struct timespec long_ago[2] = { { .tv_sec = 1000000000 },
+						     { .tv_sec = 1000000000 } };
+	static const struct {
+		const char *name;
+		bool stays;
+	} files[] = {
+		{ "thesis.txt", true },        { "0123456789abcdef0", true },
+		{ "0123456789abcdeF", true },  { ".tmp.1.2", false },
+		{ "0123456789abcdef", false },
+	};
+	char path[200];
+
+	cr_assert_eq(mkdir(kept, 0700), 0);
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", kept, files[i].name);
+		close(open(path, O_WRONLY | O_CREAT, 0600));
+		cr_assert_eq(utimensat(AT_FDCWD, path, long_ago, 0), 0);
+	}
+	sym_answers_put(&a, &one, "", 0, "yes", 3);
+	expect(&a, &one, "yes");
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", kept, files[i].name);
+		cr_expect_eq(!access(path, F_OK), files[i].stays, "%s", files[i].name);
+	}
+}
+
 Test(answers, what_is_used_stays)
 {
 	static const struct timespec long_ago[2] = { { .tv_sec = 1000000000 },
@@ -193,13 +221,28 @@ Test(answers, what_is_used_stays)
 	sym_answers_fini(&later);
 }
 
-Test(answers, all_of_them_have_a_bound)
+/* Bytes of all files. */
+static uint64_t all_bytes(void)
+{
+	CLEANUP(close_dir) DIR *d = opendir(kept);
+	struct dirent *e;
+	uint64_t bytes = 0;
+
+	while (d && (e = readdir(d))) {
+		struct stat st;
+
+		if (!fstatat(dirfd(d), e->d_name, &st, 0) && S_ISREG(st.st_mode))
+			bytes += (uint64_t)st.st_size;
+	}
+	return bytes;
+}
+
+Test(answers, all_of_them_have_a_bound_and_only_beyond_it_some_go)
 {
 	enum { PIECE = 40 << 20, NR = 12 };
 	CLEANUP(free_ptr) char *piece = calloc(1, PIECE);
-	CLEANUP(close_dir) DIR *d = NULL;
-	struct dirent *e;
-	uint64_t bytes = 0;
+	struct sym_answers later;
+	uint64_t bytes;
 
 	for (int i = 0; i < NR; i++) {
 		CLEANUP(strbuf_fini) struct strbuf r = { 0 };
@@ -207,15 +250,13 @@ Test(answers, all_of_them_have_a_bound)
 		strbuf_number(&r, (unsigned long long)i, 0);
 		sym_answers_put(&a, &r, "", 0, piece, PIECE);
 	}
-	d = opendir(kept);
-	while (d && (e = readdir(d))) {
-		struct stat st;
-
-		if (!fstatat(dirfd(d), e->d_name, &st, 0) && S_ISREG(st.st_mode))
-			bytes += (uint64_t)st.st_size;
-	}
+	bytes = all_bytes();
 	cr_expect(bytes >= PIECE && bytes <= 256u << 20, "%llu",
 		  (unsigned long long)bytes);
+	sym_answers_init(&later);
+	sym_answers_put(&later, &two, "", 0, "yes", 3);
+	cr_expect_gt(all_bytes(), bytes);
+	sym_answers_fini(&later);
 }
 
 /* The symbols of this program, by a server whose helper is another program; NULL: that
