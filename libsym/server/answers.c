@@ -120,44 +120,46 @@ static int open_directory(void)
 	return fd >= 0 && is_private(fd) ? take_fd(&fd) : -1;
 }
 
-/* The libraries that read binaries tell what a helper says, too.  Their notes, which have
- * their build-ids, are those of what is loaded, whatever an upgrade put in its place. */
-static int add_library(struct dl_phdr_info *lib, size_t size, void *ctx)
+/* Does a library read binaries? */
+static bool is_reader(const char *path)
 {
 	static const char *const readers[] = { "libdw", "libelf", "libbfd",
 					       "libopcodes" };
-	const char *slash = strrchr(lib->dlpi_name, '/');
+	const char *slash = strrchr(path, '/');
+
+	for (size_t i = 0; slash && i < sizeof(readers) / sizeof(readers[0]); i++)
+		if (!strncmp(slash + 1, readers[i], strlen(readers[i])))
+			return true;
+	return false;
+}
+
+/* Those that read binaries tell what a helper says, too.  Their notes, which have their
+ * build-ids, are those of what is loaded, whatever an upgrade put in its place. */
+static int add_library(struct dl_phdr_info *lib, size_t size, void *ctx)
+{
 	uint64_t *hash = ctx;
 
 	(void)size;
-	for (size_t i = 0; slash && i < sizeof(readers) / sizeof(readers[0]); i++) {
-		if (strncmp(slash + 1, readers[i], strlen(readers[i])) != 0)
-			continue;
-		for (unsigned n = 0; n < lib->dlpi_phnum; n++) {
-			const ElfW(Phdr) *ph = &lib->dlpi_phdr[n];
+	for (unsigned n = 0; is_reader(lib->dlpi_name) && n < lib->dlpi_phnum; n++) {
+		const ElfW(Phdr) *ph = &lib->dlpi_phdr[n];
 
-			if (ph->p_type == PT_NOTE)
-				*hash = XXH3_64bits_withSeed(
-					(const char *)lib->dlpi_addr + ph->p_vaddr,
-					ph->p_memsz, *hash);
-		}
+		if (ph->p_type == PT_NOTE)
+			*hash = XXH3_64bits_withSeed((const char *)lib->dlpi_addr +
+							     ph->p_vaddr,
+						     ph->p_memsz, *hash);
 	}
 	return 0;
 }
 
-/* Who would answer: 0 or -1. */
-static int own_program(uint64_t *hash)
+/* Who would answer; false if that cannot be told. */
+static bool own_program(uint64_t *hash)
 {
-	struct statx st;
+	CLEANUP(close_fd) int fd = open("/proc/self/exe", O_PATH | O_CLOEXEC);
+	struct sym_identity id = sym_identity_of_fd(fd);
 
-	if (statx(AT_FDCWD, "/proc/self/exe", 0, STATX_BASIC_STATS, &st))
-		return -1;
-	const uint64_t what[] = { st.stx_ino, st.stx_size, (uint64_t)st.stx_mtime.tv_sec,
-				  st.stx_mtime.tv_nsec };
-
-	*hash = XXH3_64bits(what, sizeof(what));
+	*hash = XXH3_64bits(&id, sizeof(id));
 	dl_iterate_phdr(add_library, hash);
-	return 0;
+	return id.known;
 }
 
 /* -1: there is none. */
@@ -168,7 +170,7 @@ static int directory(struct sym_answers *a)
 	pthread_mutex_lock(&a->lock);
 	if (!a->tried) {
 		a->tried = true;
-		if (!own_program(&a->program))
+		if (own_program(&a->program))
 			a->fd = open_directory();
 	}
 	fd = a->fd;

@@ -114,16 +114,16 @@ static const unsigned levels[] = {
 	PROFILE_PAIRS,
 };
 
-/* Do they bring images without samples, and arcs rows too, which other reports must not
- * show?  Those of stacks are callers. */
+/* Both have stacks, or neither; and so with arcs.  Either brings images without samples,
+ * and arcs such rows, which reports that do not need them must not show. */
 static bool alike(unsigned level, unsigned needs)
 {
 	return profile_has_stacks(level) == profile_has_stacks(needs) &&
 	       profile_has_arcs(level) == profile_has_arcs(needs);
 }
 
-/* Of files only, without symbol:.  One that has more than is needed does as well, if they
- * are alike(). */
+/* Of files only, without symbol:.  One that has more than is needed does as well, if both
+ * are alike. */
 static int whole_profile(const struct ask *a, struct catalog *cat,
 			 const struct spec *spec, const struct selection *sel,
 			 unsigned needs, struct profile **out)
